@@ -329,7 +329,7 @@ def missing_kinds(source: Source, engine: EngineName, schema: str) -> list[str]:
     """Create the types that need setup statements, and return the types that this server lacks."""
     missing = []
     table = source.qualified(TableRef(schema, "probe"))
-    for kind in ENGINES[engine].column_types():
+    for kind in ENGINES[engine].conformance().column_types:
         try:
             for statement in kind.setup:
                 with suppress(LabError):

@@ -17,6 +17,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from labctl.engine_names import EngineName
+from labctl.sources import ENGINES
 
 __all__ = ["FORMS", "silver_value", "source_field", "source_value"]
 
@@ -25,26 +26,14 @@ _INSTANT = re.compile(
     r"(\d{4,}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d+))?(?: ?([+-]\d\d)(?::?(\d\d))?)?"
 )
 _ZERO_DATE = re.compile(r"(?:0000-\d\d-\d\d|\d{4}-00-\d\d|\d{4}-\d\d-00)(?: .*)?")
-"""Pattern of MySQL's zero dates, for which silver has NULL (docs/types.md)."""
+"""Pattern of zero dates, for which silver has NULL (docs/types.md)."""
 _DATED = ("date", "timestamp", "instant")
 _EPOCH = dt.datetime(1970, 1, 1)
 
 
 def source_field(engine: EngineName, form: str | None, quoted: str) -> str:
     """Return the SQL that reads a column as text."""
-    if engine == "postgres":
-        casts = {"bytes": "encode({0}, 'hex')", "padded": "textin(bpcharout({0}))"}
-        return casts.get(form or "", "{0}::text").format(quoted)
-    if engine == "mysql":
-        if form == "bytes":
-            return f"HEX({quoted})"
-        if form == "float32":
-            return f"CAST({quoted} AS DOUBLE)"
-        if form == "float64":
-            return quoted
-        return f"CAST({quoted} AS CHAR)" if form else f"HEX({quoted})"
-    # The client's own times have six digits; a CONVERT style gives three in the stand-in.
-    return f"CONVERT(varchar(40), {quoted})" if form == "nanoseconds" else quoted
+    return ENGINES[engine].conformance().read_as_text(form, quoted)
 
 
 def _integer(value: Any) -> Any:

@@ -23,8 +23,6 @@ _DDL = 0.15
 _TRUNCATE = 0.05
 _KEYLESS = 0.03
 _COMPUTED = 0.2
-_TWICE: dict[EngineName, str] = {"postgres": '"id" * 2', "mysql": "`id` * 2"}
-"""Expressions of generated columns, by engine; the stand-in for SQL Server has none."""
 _MOST_CHANGES = 12
 _STRUCTURED = (ValueClass.NULL, ValueClass.DEFAULT, ValueClass.EXTREME, ValueClass.SPECIAL)
 
@@ -37,6 +35,7 @@ def generate(engine: EngineName, seed: int, *, faults: bool = False) -> Case:
 class _Generator:
     def __init__(self, engine: EngineName, seed: int) -> None:
         self._engine = engine
+        self._traits = ENGINES[engine].conformance()
         self._seed = seed
         self._chance = random.Random(f"{engine}:{seed}")
         self._beyond = self._chance.random() < _BEYOND
@@ -49,8 +48,9 @@ class _Generator:
         kinds = self._kinds()
         keys = self._keys()
         columns = [*keys, *map(self._column, range(len(kinds)), kinds)]
-        if keys[0].name == "id" and chance.random() < _COMPUTED and self._engine in _TWICE:
-            columns.append(Column("computed", keys[0].kind, generated=_TWICE[self._engine]))
+        doubled = self._traits.doubled
+        if keys[0].name == "id" and chance.random() < _COMPUTED and doubled is not None:
+            columns.append(Column("computed", keys[0].kind, generated=doubled))
         self._columns = columns
         self._key_columns = keys
         loaded = [self._row(_STRUCTURED[i] if i < len(_STRUCTURED) else None) for i in range(6)]
@@ -70,7 +70,7 @@ class _Generator:
 
     def _kinds(self) -> list[Kind]:
         """Return the types whose turn it is, and a random one."""
-        every = list(ENGINES[self._engine].column_types())
+        every = list(self._traits.column_types)
         random.Random(self._engine).shuffle(every)
         start = self._seed * WIDTH
         turn = [every[(start + place) % len(every)] for place in range(WIDTH)]
@@ -80,7 +80,7 @@ class _Generator:
         """Return the key columns: a number, a column of another type, or both."""
         chance = self._chance
         number = Column("id", _NUMBER[self._engine], nullable=False)
-        keyable = [kind for kind in ENGINES[self._engine].column_types() if kind.keys]
+        keyable = [kind for kind in self._traits.column_types if kind.keys]
         choice = chance.random()
         if choice < 0.6:
             return [number]
@@ -95,12 +95,11 @@ class _Generator:
         if self._odd and chance.random() < 0.4:
             name = chance.choice(COLUMN_NAMES)
             name = f"{name}{place}" if chance.random() < 0.5 else name
-            if self._engine == "mysql":
-                # MySQL's names hold three bytes per character; it replaces others with a warning.
+            if not self._traits.wide_characters:
                 name = name.replace("😀", "☺")
         default = kind.has_default and chance.random() < 0.5
         nullable = chance.random() < 0.75
-        if self._odd and place == 1 and self._engine == "postgres" and chance.random() < 0.3:
+        if self._odd and place == 1 and self._traits.tells_case and chance.random() < 0.3:
             name = "C0"  # the twin of c0
         if any(c.name == name for c in self._made):
             name = f"c{place}"
@@ -158,7 +157,7 @@ class _Generator:
     def _history(self, alive: list[int], *, faults: bool) -> Iterator[Change]:
         chance = self._chance
         alive = [*alive]
-        ddl = self._engine != "sqlserver" and chance.random() < _DDL
+        ddl = self._traits.changes_columns and chance.random() < _DDL
         changes = chance.randint(4, _MOST_CHANGES)
         ddl_at = {chance.randrange(changes) for _ in range(chance.randint(1, 2))} if ddl else set()
         truncate_at = chance.randrange(changes) if chance.random() < _TRUNCATE else None
@@ -225,7 +224,7 @@ class _Generator:
         others = self._changeable()
         column = chance.choice(others)
         if what == "add":
-            kind = chance.choice(ENGINES[self._engine].column_types())
+            kind = chance.choice(self._traits.column_types)
             default = kind.has_default and chance.random() < 0.5
             nullable = not default or chance.random() < 0.5
             added = Column(f"added{place}", kind, nullable=nullable, default=default)
@@ -242,7 +241,9 @@ class _Generator:
 
 
 _NUMBER = {
-    name: next(kind for kind in engine.column_types() if kind.declared in ("integer", "int"))
+    name: next(
+        kind for kind in engine.conformance().column_types if kind.declared in ("integer", "int")
+    )
     for name, engine in ENGINES.items()
 }
 """Type of the plain key, by engine."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from labctl.engine_names import EngineName
-
-__all__ = ["COLUMN_NAMES", "LONGEST", "TABLE_NAMES"]
+__all__ = ["COLUMN_NAMES", "TABLE_NAMES"]
 
 COLUMN_NAMES = (
     "Mixed Case",
@@ -57,7 +55,3 @@ TABLE_NAMES = (
     "{0}" + "x" * 200,
 )
 """Names for tables: `{0}` makes them unique. They are cut to the engine's longest name."""
-
-LONGEST: dict[EngineName, int] = {"postgres": 63, "mysql": 64, "sqlserver": 63}
-"""Longest name in characters; in bytes for PostgreSQL and the stand-in for SQL Server, which itself
-takes 128 characters."""

@@ -37,7 +37,7 @@ from labctl.lab.up import up
 from labctl.lake.objectstore import s3_client
 from labctl.scaffolding.connectors import connector_name, sink_text, source_text
 from labctl.scaffolding.properties import BASE, base_text, table_text
-from labctl.sources import ENGINES, connect, connect_server, endpoint_of, ensure_database
+from labctl.sources import ENGINES, connect, ensure_database
 from labctl.sources.base import TableRef
 from labctl.sources.signal_table import own_signals
 from labctl.tables import CONNECTORS, LabTable
@@ -56,11 +56,6 @@ _SINK = "sink_connector_conformance"
 _READY_SECONDS = 120.0
 """Seconds that services may take to return after faults, on a machine that is not busy."""
 _POLL_SECONDS = 0.5
-_SCHEMAS: dict[EngineName, str] = {
-    "postgres": "public",
-    "mysql": "conformance",
-    "sqlserver": "dbo",
-}
 
 
 @dataclass
@@ -82,7 +77,7 @@ class Stage:
     @staticmethod
     def ref(engine: EngineName, name: str) -> TableRef:
         """Return the reference of a table in the suite's schema."""
-        return TableRef(_SCHEMAS[engine], name)
+        return TableRef(_schema(engine), name)
 
     def fresh(self) -> Lab:
         """Return the lab, which reads its files again."""
@@ -221,14 +216,14 @@ def _with_sources(lab: Lab, folder: Path, engines: Sequence[EngineName]) -> Lab:
         connector = connector_name(name)
         sources[name] = SourceSettings(
             engine=engine,
-            database=None if engine == "mysql" else SILVER,
-            schemas=(_SCHEMAS[engine],),
+            database=None if ENGINES[engine].schemas_are_databases else SILVER,
+            schemas=(_schema(engine),),
             connector=connector,
         )
-        text = source_text(name, engine, [_SCHEMAS[engine]])
+        text = source_text(name, engine, [_schema(engine)])
         (folder / CONNECTORS / f"{connector}.json").write_text(text, encoding="utf-8")
     (folder / CONNECTORS / f"{_SINK}.json").write_text(sink_text(names), encoding="utf-8")
-    topic = f"{names[0]}.{_SCHEMAS[engines[0]]}.{_WAITING}"
+    topic = f"{names[0]}.{_schema(engines[0])}.{_WAITING}"
     text = table_text(
         topic=topic, table=_WAITING, keys=["id"], topics_dir="topics", base=f"../{BASE}"
     )
@@ -314,18 +309,19 @@ def _delete_state(stage: Stage) -> None:
 
 def _drop_database(lab: Lab, engine: EngineName) -> None:
     name = Stage.source(engine)
-    if engine == "mysql":
+    traits = ENGINES[engine].conformance()
+    if traits.drop_database is None:
         signals = own_signals(source_file(lab, name).config.get(SIGNALS, ""))
         with connect(lab.endpoints, name) as source:
             if signals is not None:
                 # Other engines have the signal table in the source's own database.
                 source.execute(f"DROP TABLE IF EXISTS {source.qualified(signals)}")
-            source.execute(f"DROP DATABASE {source.quote(_SCHEMAS['mysql'])}")
+            source.execute(f"DROP DATABASE {source.quote(traits.schema)}")
         return
-    if engine == "sqlserver":
-        endpoint = endpoint_of(lab.endpoints, name).model_copy(update={"database": "master"})
-        with ENGINES[engine].client(endpoint) as server:
-            server.execute(f"DROP DATABASE {server.quote(SILVER)}")
-        return
-    with connect_server(lab.endpoints, name) as server:
-        server.execute(f"DROP DATABASE {server.quote(SILVER)} WITH (FORCE)")
+    server = lab.endpoints.servers[engine].model_copy(update={"database": traits.other_database})
+    with ENGINES[engine].client(server) as administrator:
+        administrator.execute(traits.drop_database.format(name=administrator.quote(SILVER)))
+
+
+def _schema(engine: EngineName) -> str:
+    return ENGINES[engine].conformance().schema

@@ -7,26 +7,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from labctl.conformance.model import Case, Change, Column, Row
-from labctl.conformance.names import LONGEST
-from labctl.engine_names import EngineName
 from labctl.sources import ENGINES, TableRef
 from labctl.sources.base import quoted
 
 __all__ = ["Script", "table_name"]
 
-_QUOTES: dict[EngineName, tuple[str, str]] = {
-    "postgres": ('"', '"'),
-    "mysql": ("`", "`"),
-    "sqlserver": ("[", "]"),
-}
-assert set(_QUOTES) == set(ENGINES)  # noqa: S101
-
 
 def table_name(case: Case, token: str) -> str:
     """Return a table's name in a run: the case's name with the token, cut to the longest name."""
     name = case.name.replace("{0}", token)
-    longest = LONGEST[case.engine]
-    if case.engine == "postgres":
+    traits = ENGINES[case.engine].conformance()
+    longest = traits.longest_name
+    if traits.names_in_bytes:
         return name.encode()[:longest].decode(errors="ignore")
     return name[:longest]
 
@@ -36,6 +28,7 @@ class Script:
 
     def __init__(self, case: Case, ref: TableRef) -> None:
         self.case = case
+        self._traits = ENGINES[case.engine].conformance()
         self._table = f"{self._quote(ref.schema)}.{self._quote(ref.name)}"
         self._columns = {column.name: column for column in case.columns}
         self.names = {column.name: column.name for column in case.columns}
@@ -49,7 +42,7 @@ class Script:
         """True once a statement has changed rows without entries in the database's log."""
 
     def _quote(self, name: str) -> str:
-        return quoted(name, _QUOTES[self.case.engine])
+        return quoted(name, self._traits.quotes)
 
     def create(self) -> str:
         """Return the CREATE TABLE statement."""
@@ -86,8 +79,8 @@ class Script:
             parts.append(f"GENERATED ALWAYS AS ({column.generated}) STORED")
         elif column.default:
             parts.append(f"DEFAULT {column.kind.typical}")
-        if column.nullable and self.case.engine == "mysql":
-            parts.append("NULL")  # a timestamp is NOT NULL otherwise
+        if column.nullable and self._traits.null_is_said:
+            parts.append("NULL")
         if not column.nullable:
             parts.append("NOT NULL")
         return " ".join(parts)
@@ -126,7 +119,7 @@ class Script:
     def _key_literal(self, name: str, literal: str) -> str:
         """Return a key's literal; cast a binary key's, because the database pads binary keys."""
         declared = self._columns[name].kind.declared
-        if self.case.engine != "postgres" and declared.startswith("binary("):
+        if self._traits.pads_binary_keys and declared.startswith("binary("):
             return f"CAST({literal} AS {declared})"
         return literal
 
@@ -143,8 +136,7 @@ class Script:
             self.ever_called.add(column.name)
             self._columns[column.name] = column
             self.forms[column.name] = column.kind.form
-            word = "" if self.case.engine == "sqlserver" else "COLUMN "
-            return f"{alter} ADD {word}{self._declared(column)}"
+            return f"{alter} {self._traits.add_column} {self._declared(column)}"
         name = self._quote(self.names[column.name])
         if change.what == "drop":
             self.names.pop(column.name)
@@ -164,6 +156,4 @@ class Script:
             self.forms[column.name] = "text"
         if declared == "timestamp":
             self.forms[column.name] = "timestamp"
-        if self.case.engine == "mysql":
-            return f"MODIFY {name} {declared} {'NULL' if column.nullable else 'NOT NULL'}"
-        return f"ALTER COLUMN {name} TYPE {declared} USING {name}::{declared}"
+        return self._traits.retype(name, declared, column.nullable)

@@ -120,13 +120,12 @@ def _read_source(parsed: ParsedFile, engine: EngineName, result: Import) -> _Sou
     today = as_today(parsed.config)
     edits = Edits(parsed, today.config)
     places: dict[str, str] = {}
-    for key, said in today.edits.items():
-        places.setdefault(said, parsed.place(key))
+    for edited, said in today.edits.items():
+        places.setdefault(said, parsed.place(edited))
     edits.said += [f"{place}: {said}" for said, place in places.items()]
-    result.problems += [f"{parsed.place(key)}: {key}: {why}" for key, why in today.problems.items()]
+    result.problems += [f"{parsed.place(at)}: {at}: {why}" for at, why in today.problems.items()]
     database = None
-    if engine != "mysql":
-        key = "database.dbname" if engine == "postgres" else "database.names"
+    if (key := ENGINES[engine].connector.database_key) is not None:
         database = edits.config.get(key, "")
         if not database or "${" in database or "," in database:
             result.problems.append(

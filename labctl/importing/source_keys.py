@@ -16,6 +16,7 @@ from labctl.kafkaconnect.keys import (
     unwrapping,
 )
 from labctl.kafkaconnect.keys.lists import names
+from labctl.sources import ENGINES
 from lakehouse.references import REFERENCE, reference
 
 __all__ = ["complete_source", "schemas_of"]
@@ -36,10 +37,6 @@ _SAME = {
     "pass": "password",
 }
 """A lab's names of a secret's keys, by their names in other systems."""
-_TRUST = {
-    "mysql": ("allowPublicKeyRetrieval", "the driver asks the server for the key of its password"),
-    "sqlserver": ("trustServerCertificate", "no authority has signed the lab's certificate"),
-}
 _SERVERS = "schema.history.internal.kafka.bootstrap.servers"
 _CLIENTS = ("schema.history.internal.producer.", "schema.history.internal.consumer.")
 _DECIMALS = {
@@ -55,7 +52,8 @@ _PLAIN = re.compile(r"[\w$-]+")
 
 def schemas_of(edits: Edits, engine: EngineName) -> tuple[str, ...]:
     """Return the schemas that a connector captures, from its include lists."""
-    keys = ("database.include.list", _LISTS[0]) if engine == "mysql" else (_LISTS[1], _LISTS[0])
+    is_database = ENGINES[engine].schemas_are_databases
+    keys = ("database.include.list" if is_database else _LISTS[1], _LISTS[0])
     for key in keys:
         listed = names(edits.config.get(key))
         # The lists are regular expressions, so dots of a table's name may be escaped.
@@ -66,7 +64,7 @@ def schemas_of(edits: Edits, engine: EngineName) -> tuple[str, ...]:
         if schemas:
             edits.refuse(key, "its schemas are expressions; name each, as lab.toml has to")
             return ("…",)
-    default = {"postgres": "public", "sqlserver": "dbo"}.get(engine)
+    default = ENGINES[engine].default_schema
     if default is None:
         edits.refuse("database.include.list", "missing; name the databases that it captures")
         return ("…",)
@@ -87,13 +85,15 @@ def complete_source(
     address = {key: reference(secret, name) for key, name in _ADDRESS.items()}
     edits.set_all(address, f"they refer to {secret}, the address and login of the lab's own")
     _topics(edits)
-    if engine == "postgres" and edits.config.get("plugin.name", "decoderbufs") == "decoderbufs":
-        edits.set("plugin.name", "pgoutput", "the decoder that PostgreSQL comes with")
+    traits = ENGINES[engine].connector
+    for key, (default, wanted, why) in traits.replaced.items():
+        if edits.config.get(key, default) == default:
+            edits.set(key, wanted, why)
     use_registry(edits)
     _trust(edits, engine)
-    if engine != "postgres":
+    if traits.keeps_history:
         _history(edits)
-    if engine == "sqlserver" and "Router" not in str(list(edits.config.values())):
+    if ENGINES[engine].database_in_topic and "Router" not in str(list(edits.config.values())):
         prefix, database = (edits.config.get(k, "") for k in ("topic.prefix", "database.names"))
         edits.note(
             "database.names",
@@ -111,7 +111,7 @@ def complete_source(
 
 def _trust(edits: Edits, engine: EngineName) -> None:
     """Have the driver accept the lab's databases, whose certificates no authority signed."""
-    key, why = _TRUST.get(engine, ("", ""))
+    key, why = ENGINES[engine].connector.trust or ("", "")
     if key and edits.config.get(f"driver.{key}", edits.config.get(f"database.{key}")) != "true":
         edits.set(f"driver.{key}", "true", why)
 

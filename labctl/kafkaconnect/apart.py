@@ -5,30 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.files import DEFAULT_SLOT, POSTGRES, ConnectorFile
+from labctl.kafkaconnect.files import ConnectorFile
+from labctl.sources.registry import engine_of_connector
 
 __all__ = ["check_apart"]
-
-_OWN = {
-    "slot.name": DEFAULT_SLOT,
-    "database.server.id": None,
-    "schema.history.internal.kafka.topic": None,
-}
-"""Keys whose values two connectors of an engine must not share, with Debezium's defaults."""
 
 
 def check_apart(files: Sequence[ConnectorFile]) -> None:
     """Raise LabError (USAGE) if two connectors of one engine would conflict."""
     owners: dict[tuple[str, str, str], ConnectorFile] = {}
     for file in files:
-        engine = file.config["connector.class"]
-        for key, default in _OWN.items():
-            if key == "slot.name" and engine != POSTGRES:
-                continue
+        connector = file.config["connector.class"]
+        engine = engine_of_connector(connector)
+        for key, default in ({} if engine is None else engine.connector.own_keys).items():
             value = file.config.get(key, default)
             if value is None:
                 continue
-            other = owners.setdefault((engine, key, value), file)
+            other = owners.setdefault((connector, key, value), file)
             if other is not file:
                 raise LabError(
                     f"{file.path}: {key}: {value} is {other.name}'s already",

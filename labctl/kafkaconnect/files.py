@@ -15,9 +15,7 @@ from lakehouse.references import REFERENCE
 from lakehouse.regular_files import read_text
 
 __all__ = [
-    "DEFAULT_SLOT",
     "PATTERN",
-    "POSTGRES",
     "ConnectorFile",
     "ParsedFile",
     "connector_files",
@@ -26,12 +24,10 @@ __all__ = [
     "resolve_references",
 ]
 
-POSTGRES = "io.debezium.connector.postgresql.PostgresConnector"
-"""Class of the connector that reads from a replication slot."""
 PATTERN = "*_connector_*.json"
 """Name pattern of connector files."""
-DEFAULT_SLOT, _PUBLICATION = "debezium", "dbz_publication"
-"""Debezium's default slot and publication, for a PostgreSQL connector's file that names none."""
+_PUBLICATION = "dbz_publication"
+"""Debezium's default publication, for a connector's file that names none."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +47,7 @@ class ConnectorFile:
 
     @property
     def publication(self) -> str:
-        """The PostgreSQL publication that the connector reads; meaningless for other engines."""
+        """The publication that the connector reads, where its engine has publications."""
         return self.config.get("publication.name", _PUBLICATION)
 
     def line_of(self, key: str) -> int:

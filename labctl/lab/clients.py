@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-from labctl.config.endpoints import Database, ObjectStore
+from labctl.config.endpoints import ObjectStore
 from labctl.config.kafka_clients import client_settings, java_settings
 from labctl.home.secrets import properties_text
 from labctl.home.state import write_private
 from labctl.lab.lab import Lab
+from labctl.sources import ENGINES
 
 __all__ = [
-    "MYSQL_OPTIONS",
     "client_environment",
     "clients_folder",
     "object_store_variables",
-    "postgres_variables",
-    "write_mysql_options",
 ]
-
-MYSQL_OPTIONS = "my.cnf"
-"""Name of the file from which `mysql` reads its options."""
 
 
 def clients_folder(lab: Lab) -> Path:
@@ -53,20 +47,9 @@ def client_environment(lab: Lab) -> dict[str, str]:
         # For `curl --config`.
         write_private(folder / "connect-curl", f'user = "{":".join(login)}"\n')
         values["CONNECT_CURL_CONFIG"] = str(folder / "connect-curl")
-    if postgres := endpoints.client_of("postgres"):
-        values |= postgres_variables(postgres, folder / "pgpass")
-    if mysql := endpoints.client_of("mysql"):
-        write_mysql_options(mysql, folder / MYSQL_OPTIONS)
-        values["MYSQL_HOME"] = str(folder)
-    if sqlserver := endpoints.client_of("sqlserver"):
-        # sqlcmd reads a password only from its own environment variable.
-        write_private(folder / "sqlserver-password", sqlserver.password.get_secret_value())
-        values |= {
-            "SQLCMDSERVER": f"tcp:{sqlserver.host},{sqlserver.port}",
-            "SQLCMDUSER": sqlserver.user,
-            "SQLCMDDBNAME": sqlserver.database,
-            "SQLSERVER_PASSWORD_FILE": str(folder / "sqlserver-password"),
-        }
+    for engine in ENGINES.values():
+        if client := endpoints.client_of(engine.name):
+            values |= engine.client_variables(client, folder)
     for other in endpoints.others.values():
         values |= other.variables
         for variable, secret in other.secrets.items():
@@ -74,35 +57,6 @@ def client_environment(lab: Lab) -> dict[str, str]:
             values[variable] = str(folder / variable.lower())
     store = endpoints.objectstore
     return values | object_store_variables(store, folder) | {"LAKE_BUCKET": store.bucket}
-
-
-def postgres_variables(login: Database, passfile: Path) -> dict[str, str]:
-    """Return the variables for PostgreSQL's clients; write the password into `passfile`."""
-    password = re.sub(r"([\\:])", r"\\\1", login.password.get_secret_value())
-    line = ":".join((login.host, str(login.port), "*", login.user, password))
-    write_private(passfile, line + "\n")
-    return {
-        "PGHOST": login.host,
-        "PGPORT": str(login.port),
-        "PGUSER": login.user,
-        "PGDATABASE": login.database,
-        "PGPASSFILE": str(passfile),
-    }
-
-
-def write_mysql_options(login: Database, file: Path) -> None:
-    """Write the file that points MySQL's clients at a database, as the user of `login`."""
-    options = {
-        "host": login.host,
-        "port": str(login.port),
-        "user": login.user,
-        "password": login.password.get_secret_value().replace("\\", "\\\\"),
-        "database": login.database,
-    }
-    # `mysql` reads my.cnf from MYSQL_HOME. Without encryption, the server's public key keeps the
-    # password off the network. `loose`: clients of other vendors do not know this option.
-    lines = "".join(f'{key}="{value}"\n' for key, value in options.items())
-    write_private(file, f"[client]\n{lines}loose-get-server-public-key\n")
 
 
 def object_store_variables(store: ObjectStore, folder: Path) -> dict[str, str]:

@@ -59,7 +59,7 @@ def _services(lab: Lab) -> list[Check]:
 
 
 def _slots(lab: Lab) -> list[Check]:
-    """Check the log that PostgreSQL keeps for connectors.
+    """Check the logs that databases keep for connectors.
 
     The log could fill the disk, or the server could give up a slot.
     """
@@ -73,5 +73,5 @@ def _slots(lab: Lab) -> list[Check]:
     dangers = [danger for slot in slots if (danger := slot.danger())]
     kept = sum(slot.retained_bytes for slot in slots) / 1024**2
     if not dangers:
-        return [Check("log kept", Level.OK, f"PostgreSQL keeps {kept:.0f} MiB for connectors")]
+        return [Check("log kept", Level.OK, f"{kept:.0f} MiB are kept for connectors")]
     return [Check("log kept", Level.WARN, what, hint) for what, hint in dangers]

@@ -8,11 +8,11 @@ from contextlib import suppress
 from dataclasses import replace
 
 from labctl.config.model import ComposeProfile
-from labctl.engines.postgres import service as postgres
 from labctl.lab.lab import Lab
 from labctl.runtimes.model import SilentSupervisorError
 from labctl.services import connect
 from labctl.services.model import Service
+from labctl.services.state_database import STATE_SERVICE
 from labctl.sources import ENGINES
 
 __all__ = ["destroy", "down"]
@@ -63,9 +63,9 @@ def _stop(lab: Lab) -> bool:
 
 def _kill(lab: Lab) -> None:
     """Kill the services, without letting them save their data."""
-    # A killed PostgreSQL would leave shared memory behind.
+    # This database server would leave shared memory behind.
     with suppress(SilentSupervisorError):
-        lab.runtime.stop(postgres.SERVICE.name)
+        lab.runtime.stop(STATE_SERVICE)
     lab.runtime.faults.kill_all()
 
 

@@ -15,7 +15,7 @@ from labctl.config.model import Source
 from labctl.errors import ExitCode, LabError
 from labctl.lab.clients import client_environment
 from labctl.lab.lab import Lab
-from labctl.sources import connect
+from labctl.sources import ENGINES, connect
 from labctl.sources.scripts import read_script, run_statements
 from labctl.sources.statements import Statement
 
@@ -125,7 +125,7 @@ def _migrate(lab: Lab, name: str, source: Source, command: str) -> None:
     """Run the project's own tool in its folder, pointed at the source."""
     found = client_environment(lab)
     database = lab.endpoints.sources[name].database
-    named = {"postgres": "PGDATABASE", "sqlserver": "SQLCMDDBNAME"}.get(source.engine)
+    named = ENGINES[source.engine].database_variable
     if named is not None:
         found[named] = database
     # Programs installed beside labctl are found even if its environment is not active.

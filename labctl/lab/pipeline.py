@@ -17,8 +17,9 @@ from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.failed_capture import why_failed
 from labctl.lab.flow import silent_connectors
 from labctl.lab.lab import Lab
-from labctl.lab.slots import Slot, read_slots
+from labctl.lab.slots import read_slots
 from labctl.lab.source_problems import source_problems
+from labctl.sources.slots import Slot
 
 __all__ = [
     "HELD_UP",

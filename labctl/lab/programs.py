@@ -14,14 +14,13 @@ from dataclasses import dataclass, field
 from labctl.artifacts import Progress
 from labctl.config.endpoints import Database
 from labctl.engine_names import EngineName
+from labctl.engines.mysql.client_files import MYSQL_OPTIONS, write_mysql_options
+from labctl.engines.postgres.client_files import postgres_variables
 from labctl.errors import ExitCode, LabError
 from labctl.home.sockets import LOOPBACK
 from labctl.lab.clients import (
-    MYSQL_OPTIONS,
     client_environment,
     clients_folder,
-    postgres_variables,
-    write_mysql_options,
 )
 from labctl.lab.lab import Lab
 from labctl.sources import ENGINES, endpoint_of

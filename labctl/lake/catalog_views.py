@@ -6,7 +6,7 @@ the tables that a `View` shows: as they are now, or as they were.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -165,6 +165,11 @@ class _Catalog:
         except self._glue.exceptions.EntityNotFoundException:
             return None
         return {"definition": found["Table"]}
+
+    def partitions(self, database: str, name: str) -> Sequence[Mapping[str, Any]]:
+        pages = self._glue.get_paginator("get_partitions")
+        found = pages.paginate(DatabaseName=database, TableName=name)
+        return [one for page in found for one in page["Partitions"]]
 
     def database(self, name: str) -> dict[str, Any]:
         try:

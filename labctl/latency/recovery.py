@@ -22,7 +22,8 @@ from labctl.lab.lab import Lab
 from labctl.lab.seeding import lab_data_sets
 from labctl.lab.status import service_versions
 from labctl.latency.environment import Environment, describe
-from labctl.sources import TableRef, connect
+from labctl.services.state_database import STATE_SERVICE
+from labctl.sources import ENGINES, TableRef, connect
 
 __all__ = ["Recovery", "RecoveryFigures", "measure_recovery"]
 
@@ -62,9 +63,9 @@ def measure_recovery(lab: Lab) -> RecoveryFigures:
         if lab.config.sources_of(engine)
     }
     pairs = [(str(engine), column) for engine, column in columns.items()]
-    if "sqlserver" in columns:
-        # PostgreSQL holds the data of SQL Server's stand-in.
-        pairs.append(("postgres", columns["sqlserver"]))
+    # The server that holds the state of others: of a stand-in, too.
+    depends = [engine for engine in columns if STATE_SERVICE in ENGINES[engine].service().after]
+    pairs += [(STATE_SERVICE, columns[engine]) for engine in depends]
     # Use one reader, which keeps schemas: the registry's own database is killed, too.
     topics = Topics(lab.endpoints.kafka, lab.endpoints.registry)
     found = [

@@ -23,10 +23,6 @@ from labctl.sources.limits import Limits
 
 __all__ = ["existing_source", "parse_dsn", "schema_statements"]
 
-_SYSTEM = re.compile(
-    r"pg_.*|information_schema|mysql|performance_schema|sys|cdc|guest|db_.*", re.IGNORECASE
-)
-"""Pattern of the server's own schemas."""
 _ROWS = 100
 """Number of rows in one INSERT."""
 
@@ -114,18 +110,20 @@ def _named(address: str) -> tuple[str | None, str]:
     # which no message may show.
     if not separator or set(":/@?") & set(name):
         return None, address
-    require_source_name(name, "NAME=DSN, as in orders=postgresql://reader@db.example/shop")
+    first = next(iter(ENGINES.values()))
+    require_source_name(name, f"NAME=DSN, as in orders={first.scheme}://reader@db.example/shop")
     return name, dsn
 
 
 def _tables(database: Source, engine: EngineName, endpoint: Database) -> list[SourceTable]:
     """Return all tables of the named database outside system schemas."""
+    own = re.compile(ENGINES[engine].system_schemas, re.IGNORECASE)
     is_schema = ENGINES[engine].schemas_are_databases
     schemas = [endpoint.database] if is_schema else sorted(database.schemas())
     return [
         database.describe(ref)
         for schema in schemas
-        if _SYSTEM.fullmatch(schema) is None
+        if own.fullmatch(schema) is None
         for ref in database.tables(schema)
     ]
 

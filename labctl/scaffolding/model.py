@@ -90,7 +90,7 @@ def require_source_name(name: str, form: str) -> None:
 def named_source(text: str) -> tuple[str, EngineName]:
     """Return name and engine from text such as `orders=postgres`. Raises LabError (USAGE)."""
     name, _, engine = text.partition("=")
-    require_source_name(name, "NAME=ENGINE, as in orders=postgres")
+    require_source_name(name, f"NAME=ENGINE, as in orders={next(iter(ENGINES))}")
     known = engine_of(engine)
     if known is None:
         raise LabError(

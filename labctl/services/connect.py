@@ -32,6 +32,7 @@ __all__ = [
     "CONVERTER",
     "CONVERTER_MANIFEST",
     "INTERNAL_TOPICS",
+    "PASSING_ERRORS",
     "PLUGIN",
     "PLUGINS",
     "PLUGIN_JAR",
@@ -58,6 +59,8 @@ WORKER_FILE = "connectors/worker.properties"
 """File of the worker's settings that are the same wherever it runs."""
 PLUGIN_JAR = PLUGIN / "labctl-connect.jar"
 JAAS = "rest.jaas"
+PASSING_ERRORS = "passing-errors"
+"""File with the first words of the sources' passing errors, one in each line."""
 LOGIN_MODULE = "org.apache.kafka.connect.rest.basic.auth.extension.PropertyFileLoginModule"
 INTERNAL_TOPICS = {
     "config": "connect-configs",
@@ -113,6 +116,8 @@ def _prepare(context: Context) -> None:
     users = context.conf / "rest-users"
     write_private(users, rest_users(context.passwords))
     write_private(context.conf / JAAS, rest_jaas(users))
+    passing = [error for engine in ENGINES.values() for error in engine.connector.passing_errors]
+    write_private(context.conf / PASSING_ERRORS, "".join(f"{error}\n" for error in passing))
 
 
 def rest_users(passwords: Mapping[str, str]) -> str:
@@ -209,7 +214,7 @@ SERVICE = Service(
             Recipe(
                 "connect-base",
                 "local/connect-base",
-                "debezium-postgres",
+                PLUGINS[0],
                 artifacts=("kafka", *PLUGINS, CONVERTER),
                 shared=("kafka-bin",),
             ),
@@ -217,7 +222,7 @@ SERVICE = Service(
             Recipe(
                 "connect",
                 "connect",
-                "debezium-postgres",
+                PLUGINS[0],
                 {"CONNECT_BASE": "connect-base", "SINK_HUB_IMAGE": "base"},
             ),
         ),

@@ -122,6 +122,8 @@ class NativeService:
     process: Callable[[Context], Process]
     memory_mib: int
     """Its peak memory with default settings, including a first load."""
+    refuses_root: bool = False
+    """Whether its program refuses to run as root."""
     prepare: Callable[[Context], None] = lambda _: None
     """Function that writes configuration and initialises the data folder. It runs before every
     start and is idempotent."""
@@ -174,6 +176,8 @@ class Container:
     none."""
     companions: tuple[str, ...] = ()
     """Services of the Compose file that are started with it, in addition to its dependencies."""
+    x86_only: bool = False
+    """Whether its image is for x86-64 only."""
     reads_references: bool = False
     """Whether it resolves the references in connector files."""
     secrets: Callable[[Endpoints, Mapping[str, str]], Mapping[str, Files]] | None = None

@@ -335,6 +335,10 @@ class Source(ABC):
     def let_read(self, user: str, schema: str) -> None:
         """Let the connector's user read a schema, if the schema's owner must grant that right."""
 
+    @abstractmethod
+    def let_signal(self, user: str, ref: TableRef) -> None:
+        """Let the connector's user write to a signal table, if the owner must grant that right."""
+
 
 def quoted(identifier: str, quotes: tuple[str, str]) -> str:
     """Return an identifier in `quotes`; closing quotes inside it are doubled."""

@@ -16,7 +16,7 @@ __all__ = ["render"]
 INTRODUCTION = """\
 # How source types arrive in silver
 
-Made from `labctl/sources/types.py` by `python -m labctl.sources.document > docs/types.md`;
+Made from the rules of `labctl/engines` by `python -m labctl.sources.document > docs/types.md`;
 `labctl verify` compares by the same rules.
 
 The connectors run with `decimal.handling.mode=precise` and

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from labctl.config.endpoints import Database, SourceDatabase
 from labctl.engine_names import EngineName
 from labctl.sources.base import Source, TableRef
 from labctl.sources.change_log import ChangeLog
+from labctl.sources.connector_traits import ConnectorTraits
 from labctl.sources.limits import NO_LIMITS, Limits
+from labctl.sources.slots import Slots
 from labctl.sources.sql_files import SqlFiles
 
 if TYPE_CHECKING:
-    from labctl.conformance.model import Kind
+    from labctl.conformance.traits import Traits
     from labctl.kafkaconnect.files import ConnectorFile
+    from labctl.promote.rules.registry import Rule
     from labctl.services.model import Service
     from labctl.sources.types import TypeRule
 
-__all__ = ["CDC_USER", "Engine", "Preparation", "Rds"]
+__all__ = ["CDC_USER", "Arrival", "Engine", "Preparation", "Rds"]
 
 CDC_USER = "debezium"
 """Login of connectors, unless their engine names another one."""
@@ -58,6 +62,8 @@ class Rds:
     database."""
 
 
+Arrival = tuple[str, Literal["as text", "lossy", "not captured", "not compared"], str]
+"""An expression for the catalogue's names of types, the verdict, and the form of the values."""
 Unrecorded = Callable[[Source, Collection[TableRef], "ConnectorFile"], Mapping[TableRef, str]]
 
 
@@ -67,6 +73,8 @@ class Engine:
 
     name: EngineName
     title: str
+    system_schemas: str
+    """Expression for the names of the server's own schemas, in any case."""
     scheme: str
     """Scheme of its URLs, such as `postgresql`."""
     port: int
@@ -82,6 +90,7 @@ class Engine:
     """The change log of an open connection, for a connector's configuration."""
     connector_class: str
     """Class of Debezium's connector for it, as connector files name it."""
+    connector: ConnectorTraits
     plugin: str
     """Name of that connector in the artefact lock."""
     reference: str
@@ -92,12 +101,21 @@ class Engine:
     """Command that runs `{file}`. It reads the connector's password from the environment variable
     `CDC_PASSWORD`: on a command line everybody on the machine could read it."""
     rds: Rds
+    uncompared: tuple[Arrival, ...]
+    """Types without a rule; the first expression that matches counts."""
+    signal_columns: str
+    """Columns of a connector's signal table, as its CREATE TABLE has them."""
     sql_files: SqlFiles
     """Forms of its SQL in the files of a project."""
     service: Callable[[], Service]
     """Its server in a lab on this machine."""
-    column_types: Callable[[], tuple[Kind, ...]]
-    """Column types from which `labctl conformance` makes tables."""
+    client_variables: Callable[[Database, Path], dict[str, str]]
+    """Function that returns the environment variables with which its own clients log in. It writes
+    what is secret into files of the folder."""
+    promote_rules: Callable[[], tuple[Rule, ...]]
+    """Checks of a promotion to AWS that concern this engine alone."""
+    conformance: Callable[[], Traits]
+    """The form of the tables that `labctl conformance` makes."""
     limits: Callable[[Source, TableRef, str], Limits] = lambda *_: NO_LIMITS
     """Limits of a table if it were in the publication of that name."""
     unrecorded: Unrecorded = lambda *_: {}
@@ -109,10 +127,16 @@ class Engine:
     server-wide state is read from a source's own database."""
     schemas_are_databases: bool = False
     """Whether what other engines call a schema is a database, so that a source names no other."""
+    admin_client: str | None = None
+    """Command with which a person runs SQL as the administrator."""
     database_in_topic: bool = False
     """Whether Debezium's names of its tables, and so its topics, begin with the database."""
     default_schema: str | None = None
     """Schema of a table whose name has none; None if there is none."""
+    database_variable: str | None = None
+    """Variable in which its clients find the database; None if an option names it."""
+    slots: Slots | None = None
+    """Slots that keep the log for each reader; None if the log is kept for a fixed time."""
     databases: Callable[[SourceDatabase], tuple[str, ...]] = lambda source: (source.database,)
     """Databases that the server must have for a source."""
     capture_user: str = CDC_USER

@@ -17,6 +17,7 @@ from labctl.kafkaconnect.keys.lists import names
 from labctl.sources.base import SourceColumn, SourceTable, TableRef
 from labctl.sources.column_filters import excluding, is_taken, pattern_of
 from labctl.sources.limits import NO_LIMITS, Limits
+from labctl.sources.registry import ENGINES
 from labctl.sources.uncompared import arrival
 from lakehouse.bookkeeping import BOOKKEEPING
 
@@ -71,10 +72,11 @@ def table_findings(
     """
     names = [*(c.name for c in table.columns), *(c.name for c in table.unread)]
     taken = {name for name in names if is_taken(config, table.ref, name)}
+    by_bytes = ENGINES[engine].connector.names_read_as_bytes
     refused = [
         *_topic_problems(table.ref, beside),
         *_key_problems(table, engine, set(names) - taken),
-        *(_log_problems(table.ref, names) if engine == "postgres" else ()),
+        *(_log_problems(table.ref, names, ENGINES[engine].title) if by_bytes else ()),
         *_name_problems(table.ref, [name for name in names if name in taken], config),
     ]
     if limits.refused is not None:
@@ -189,15 +191,15 @@ def _name_problems(
                 yield _twins(ref, name, other, "silver tells no upper case from lower case", False)
 
 
-def _log_problems(ref: TableRef, names: Sequence[str]) -> Iterator[Finding]:
-    """Yield findings for columns whose name differs in PostgreSQL's log. Column filters match the
+def _log_problems(ref: TableRef, names: Sequence[str], title: str) -> Iterator[Finding]:
+    """Yield findings for columns whose name differs in the log. Column filters match the
     original name, so that leaving them out does not help."""
     for name in names:
         if not name.isascii():
             yield Finding(
                 name,
                 "refused",
-                why=f"its column {name!r}: Debezium reads each byte of a name in PostgreSQL's log "
+                why=f"its column {name!r}: Debezium reads each byte of a name in {title}'s log "
                 "as a character, so that changes would go into another column",
                 change=f"rename it at the source: ALTER TABLE {ref} RENAME COLUMN …",
             )

@@ -11,7 +11,7 @@ from labctl.engine_names import GROUP, engine_names
 from labctl.errors import ExitCode, LabError
 from labctl.sources.engine import Engine
 
-__all__ = ["ENGINES"]
+__all__ = ["ENGINES", "engine_of_connector"]
 
 
 class _Engines(Mapping[str, Engine]):
@@ -51,3 +51,9 @@ def _load(name: str) -> Engine:
 
 ENGINES: Mapping[str, Engine] = _Engines()
 """The installed engines by name, the one that holds the lab's state first."""
+
+
+def engine_of_connector(connector_class: str) -> Engine | None:
+    """Return the engine that connectors of a class read from; None for other connectors."""
+    found = (e for e in ENGINES.values() if e.connector_class == connector_class)
+    return next(found, None)

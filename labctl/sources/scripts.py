@@ -25,8 +25,7 @@ _LARGEST = 256 * 1024**2
 """Largest size of a script in bytes; it is read into memory."""
 _NOT_THE_ADMINISTRATOR = (
     "a file runs as the owner of the source's database, not as the server's administrator: what "
-    "needs more rights, take out of it, and if you trust it, run it once yourself, with `labctl "
-    "psql --admin` or `labctl mysql --admin`"
+    "needs more rights, take out of it, and if you trust it, run it once yourself"
 )
 
 
@@ -74,7 +73,9 @@ def run_statements(source: Source, path: Path, statements: Sequence[Statement]) 
                 rest = "nothing of the file" if takes_back else "what stands in front of it"
                 step = "correct the file, then `labctl up`"
                 if is_not_allowed(what):
-                    step = f"{_NOT_THE_ADMINISTRATOR}; {step}"
+                    client = ENGINES[source.engine].admin_client
+                    how = f", with `{client}`" if client else ""
+                    step = f"{_NOT_THE_ADMINISTRATOR}{how}; {step}"
                 raise LabError(
                     f"{path}:{line}: {what}",
                     details=tuple(statement.text.splitlines()[:8]),

@@ -5,14 +5,12 @@ The connector writes to it as well: it marks in the database's log when it read 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from labctl.errors import LabError
 from labctl.sources.base import Source, TableRef
 from labctl.sources.engine import CDC_USER
+from labctl.sources.registry import ENGINES
 
 __all__ = [
-    "SIGNAL_COLUMNS",
     "SIGNAL_SCHEMA",
     "make_signal_table",
     "own_signals",
@@ -21,12 +19,6 @@ __all__ = [
 
 SIGNAL_SCHEMA = "labctl"
 """Schema of the connectors' signal tables that labctl keeps, beside the sources' schemas."""
-SIGNAL_COLUMNS: Mapping[str, str] = {
-    "postgres": "id varchar(64) PRIMARY KEY, type varchar(32) NOT NULL, data text",
-    "mysql": "id varchar(64) PRIMARY KEY, type varchar(32) NOT NULL, data text",
-    "sqlserver": "id varchar(64) PRIMARY KEY, type varchar(32) NOT NULL, data nvarchar(2048)",
-}
-"""Columns of a signal table, by engine."""
 
 
 def own_signals(named: str) -> TableRef | None:
@@ -39,22 +31,16 @@ def own_signals(named: str) -> TableRef | None:
 def make_signal_table(source: Source, ref: TableRef, publication: str) -> None:
     """Create a connector's signal table if it is missing, and let the connector use it.
 
-    This runs as the source's owner. For MySQL, the service creates the database and grants rights.
+    This runs as the source's owner. Where a schema is a database, the service creates it and grants
+    rights.
     """
-    table, columns = source.qualified(ref), SIGNAL_COLUMNS[source.engine]
-    if source.engine == "sqlserver":
-        if ref.schema not in source.schemas():
-            source.execute(f"CREATE SCHEMA {source.quote(ref.schema)}")
-        if ref not in source.tables(ref.schema):
-            source.execute(f"CREATE TABLE {table} ({columns})")
-    else:
-        if source.engine == "postgres":
-            source.execute(f"CREATE SCHEMA IF NOT EXISTS {source.quote(ref.schema)}")
-        source.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns})")
+    engine = ENGINES[source.engine]
+    if not engine.schemas_are_databases and ref.schema not in source.schemas():
+        source.execute(f"CREATE SCHEMA {source.quote(ref.schema)}")
+    if ref not in source.tables(ref.schema):
+        source.execute(f"CREATE TABLE {source.qualified(ref)} ({engine.signal_columns})")
     source.capture([ref], publication)
-    if source.engine == "postgres":
-        source.let_read(CDC_USER, ref.schema)
-        source.execute(f"GRANT INSERT ON {table} TO {source.quote(CDC_USER)}")
+    source.let_signal(CDC_USER, ref)
 
 
 def send_signal(source: Source, ref: TableRef, identity: str, kind: str, data: str) -> None:

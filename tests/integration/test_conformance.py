@@ -51,7 +51,7 @@ def test_a_server_takes_the_tables_and_nearly_all_of_their_rows_and_steps(
     engine = database.engine
     missing = missing_kinds(database, engine, SCHEMAS[engine])
     accepted, declined = 0, []
-    for seed in range(-(-len(ENGINES[engine].column_types()) // WIDTH) + 10):
+    for seed in range(-(-len(ENGINES[engine].conformance().column_types) // WIDTH) + 10):
         case = generate(engine, seed)
         case = case.with_columns([c.name for c in case.columns if c.kind.declared not in missing])
         script = Script(case, TableRef(SCHEMAS[engine], table_name(case, f"t{seed}")))

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from labctl.engines.postgres import slots as postgres_slots
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.apart import check_apart
 from labctl.kafkaconnect.files import connector_files
@@ -176,10 +177,11 @@ def test_what_a_slot_keeps(
     danger = slot.danger()
     assert (danger is None) == (said is None)
     assert said is None or (danger is not None and said in danger[0])
+    assert f"pg_drop_replication_slot('{slot.name}')" in slot.drop_command
 
 
 def test_a_slot_in_use_is_not_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slots, "LEAVE_SECONDS", 0.0)
+    monkeypatch.setattr(postgres_slots, "LEAVE_SECONDS", 0.0)
     for rows, dropped in (([(False,)], True), ([], False)):
         database = Database(active=rows)
         monkeypatch.setattr(slots, "connect_server", lambda *_, d=database: nullcontext(d))

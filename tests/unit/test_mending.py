@@ -12,6 +12,10 @@ from typing import Any
 import pytest
 
 from labctl.runtimes.native.mending import Mender, is_passing
+from labctl.services.connect import PASSING_ERRORS
+from labctl.sources import ENGINES
+
+OF_SOURCES = [e for engine in ENGINES.values() for e in engine.connector.passing_errors]
 
 AWAY = (
     "org.apache.kafka.connect.errors.ConnectException: Tolerance exceeded in error handler\n"
@@ -69,7 +73,8 @@ def mender(connect: Connect, tmp_path: Path) -> Mender:
     port = connect.server.server_address[1]
     (tmp_path / "worker.properties").write_text(f"a.b=c=d\nlisteners=http://127.0.0.1:{port}\n")
     (tmp_path / "rest-users").write_text("labctl=a=b\n")
-    return Mender(tmp_path)
+    (tmp_path / PASSING_ERRORS).write_text("\n".join(OF_SOURCES))
+    return Mender(tmp_path, PASSING_ERRORS)
 
 
 def test_only_what_passes_is_started_again(connect: Connect, mender: Mender) -> None:
@@ -96,13 +101,13 @@ def test_what_fails_again_waits_longer_each_time(
 
 def test_a_connect_that_was_never_started_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="worker"):
-        Mender(tmp_path).look()
+        Mender(tmp_path, PASSING_ERRORS).look()
 
 
 def test_a_cause_counts_wherever_it_is_in_the_trace() -> None:
-    assert is_passing(AWAY)
-    assert not is_passing(PURGED)
-    assert not is_passing("")
+    assert is_passing(AWAY, [])
+    assert not is_passing(PURGED, [])
+    assert not is_passing("", [])
 
 
 POSTGRES = "org.postgresql.util.PSQLException: FATAL: "
@@ -127,4 +132,4 @@ SQL_SERVER = "com.microsoft.sqlserver.jdbc.SQLServerException: "
     ],
 )
 def test_what_passes_by_itself_is_told_by_its_cause(cause: str, passing: bool) -> None:
-    assert is_passing(f"Caused by: {cause}\n\tat Y\n") is passing
+    assert is_passing(f"Caused by: {cause}\n\tat Y\n", OF_SOURCES) is passing

@@ -13,8 +13,8 @@ from labctl.cli.status import status_data, status_text
 from labctl.lab import pipeline
 from labctl.lab.lab import Lab
 from labctl.lab.pipeline import PipelineStatus, read_pipeline
-from labctl.lab.slots import Slot
 from labctl.lab.status import LabStatus, ServiceStatus
+from labctl.sources.slots import Slot
 from tests.unit.rendering import as_text
 
 CONNECTOR = "source_connector_mysql"

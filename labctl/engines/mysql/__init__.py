@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 
 from labctl.config.endpoints import Database
 from labctl.engines.mysql.change_log import MySqlLog
+from labctl.engines.mysql.client_files import client_variables
+from labctl.engines.mysql.connector import CONNECTOR_TRAITS
 from labctl.engines.mysql.limits import mysql_limits
 from labctl.engines.mysql.sql_files import SQL_FILES
+from labctl.engines.mysql.uncompared import UNCOMPARED
 from labctl.sources.base import Source, quoted
 from labctl.sources.engine import Engine, Preparation, Rds
-from labctl.sources.signal_table import SIGNAL_COLUMNS
 
 if TYPE_CHECKING:
-    from labctl.conformance.model import Kind
+    from labctl.conformance.traits import Traits
+    from labctl.promote.rules.registry import Rule
     from labctl.services.model import Service
     from labctl.sources.types import TypeRule
 
@@ -22,6 +25,9 @@ __all__ = ["BINLOG_HOURS", "ENGINE"]
 
 BINLOG_HOURS = 72
 """Hours a connector may be stopped before it must load its MySQL source again."""
+
+
+SIGNAL_COLUMNS = "id varchar(64) PRIMARY KEY, type varchar(32) NOT NULL, data text"
 
 
 def _preparation(source: Preparation) -> str:
@@ -36,7 +42,7 @@ def _preparation(source: Preparation) -> str:
         )
         rights += (
             f"CREATE DATABASE IF NOT EXISTS {schema};\n"
-            f"CREATE TABLE IF NOT EXISTS {schema}.{name} ({SIGNAL_COLUMNS['mysql']});\n"
+            f"CREATE TABLE IF NOT EXISTS {schema}.{name} ({SIGNAL_COLUMNS});\n"
             f"GRANT SELECT, INSERT ON {schema}.{name} TO '{user}'@'%';\n"
         )
     return f"""\
@@ -78,25 +84,37 @@ def _service() -> Service:
     return SERVICE
 
 
-def _column_types() -> tuple[Kind, ...]:
-    from labctl.engines.mysql.conformance import MYSQL
+def _promote_rules() -> tuple[Rule, ...]:
+    from labctl.engines.mysql.promote_rules import RULES
 
-    return MYSQL
+    return RULES
+
+
+def _conformance() -> Traits:
+    from labctl.engines.mysql.conformance import TRAITS
+
+    return TRAITS
 
 
 ENGINE = Engine(
     name="mysql",
     title="MySQL",
+    system_schemas=r"information_schema|mysql|performance_schema|sys",
     scheme="mysql",
     port=3306,
     client=_client,
     ensure_database=_ensure_database,
     types=_types,
+    signal_columns=SIGNAL_COLUMNS,
+    uncompared=UNCOMPARED,
     sql_files=SQL_FILES,
     service=_service,
-    column_types=_column_types,
+    client_variables=client_variables,
+    promote_rules=_promote_rules,
+    conformance=_conformance,
     change_log=lambda source, _: MySqlLog(source),
     connector_class="io.debezium.connector.mysql.MySqlConnector",
+    connector=CONNECTOR_TRAITS,
     plugin="debezium-mysql",
     reference="mysql",
     preparation=_preparation,
@@ -116,5 +134,6 @@ ENGINE = Engine(
     limits=mysql_limits,
     beside_sources="",
     schemas_are_databases=True,
+    admin_client="labctl mysql --admin",
     databases=lambda source: source.schemas,
 )

@@ -236,6 +236,9 @@ class MySqlSource(Source):
     def let_read(self, user: str, schema: str) -> None:
         """Do nothing: the administrator has granted the rights to every schema of a source."""
 
+    def let_signal(self, user: str, ref: TableRef) -> None:
+        """Do nothing: the administrator has granted the right to the schema of signal tables."""
+
 
 def _type_name(kind: str, full: str) -> str:
     """Return the name of a type in `MYSQL`."""

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING
 
 from labctl.config.endpoints import Database
 from labctl.engines.postgres.change_log import PostgresLog
+from labctl.engines.postgres.client_files import client_variables
+from labctl.engines.postgres.connector import CONNECTOR_TRAITS
 from labctl.engines.postgres.limits import postgres_limits, postgres_reload_refused
 from labctl.engines.postgres.publication import OPTIONS, OPTIONS_OF_18, postgres_unrecorded
 from labctl.engines.postgres.replica_identity import identity_statement
+from labctl.engines.postgres.slots import DEFAULT_SLOT, SLOTS
 from labctl.engines.postgres.sql_files import SQL_FILES
-from labctl.kafkaconnect.files import DEFAULT_SLOT
-from labctl.kafkaconnect.files import POSTGRES as CONNECTOR
+from labctl.engines.postgres.uncompared import UNCOMPARED
 from labctl.sources.base import Source, TableRef, quoted
 from labctl.sources.engine import Engine, Preparation, Rds
-from labctl.sources.signal_table import SIGNAL_COLUMNS
 
 if TYPE_CHECKING:
-    from labctl.conformance.model import Kind
+    from labctl.conformance.traits import Traits
+    from labctl.promote.rules.registry import Rule
     from labctl.services.model import Service
     from labctl.sources.types import TypeRule
 
@@ -28,6 +30,9 @@ __all__ = ["ENGINE", "SPARE_SENDERS"]
 
 SPARE_SENDERS = 8
 """Replication slots and senders beyond the connectors': for replicas, a second lab, debugging."""
+
+
+SIGNAL_COLUMNS = "id varchar(64) PRIMARY KEY, type varchar(32) NOT NULL, data text"
 
 
 def _parameters(connectors: int) -> Mapping[str, str]:
@@ -92,7 +97,7 @@ def _signals(source: Preparation) -> str:
     schema, table = _quoted(source.signals.schema), _named(source.signals)
     return f"""\
 CREATE SCHEMA IF NOT EXISTS {schema};
-CREATE TABLE IF NOT EXISTS {table} ({SIGNAL_COLUMNS["postgres"]});
+CREATE TABLE IF NOT EXISTS {table} ({SIGNAL_COLUMNS});
 GRANT USAGE ON SCHEMA {schema} TO {source.user};
 GRANT SELECT, INSERT ON {table} TO {source.user};
 """
@@ -131,27 +136,39 @@ def _service() -> Service:
     return SERVICE
 
 
-def _column_types() -> tuple[Kind, ...]:
-    from labctl.engines.postgres.conformance import POSTGRES
+def _promote_rules() -> tuple[Rule, ...]:
+    from labctl.engines.postgres.promote_rules import RULES
 
-    return POSTGRES
+    return RULES
+
+
+def _conformance() -> Traits:
+    from labctl.engines.postgres.conformance import TRAITS
+
+    return TRAITS
 
 
 ENGINE = Engine(
     name="postgres",
     title="PostgreSQL",
+    system_schemas=r"pg_.*|information_schema",
     scheme="postgresql",
     port=5432,
     client=_client,
     ensure_database=_ensure_database,
     types=_types,
+    signal_columns=SIGNAL_COLUMNS,
+    uncompared=UNCOMPARED,
     sql_files=SQL_FILES,
     service=_service,
-    column_types=_column_types,
+    client_variables=client_variables,
+    promote_rules=_promote_rules,
+    conformance=_conformance,
     change_log=lambda source, connector: PostgresLog(
         source, connector.get("slot.name", DEFAULT_SLOT)
     ),
-    connector_class=CONNECTOR,
+    connector_class="io.debezium.connector.postgresql.PostgresConnector",
+    connector=CONNECTOR_TRAITS,
     plugin="debezium-postgres",
     reference="postgres",
     preparation=_preparation,
@@ -165,6 +182,9 @@ ENGINE = Engine(
     unrecorded=postgres_unrecorded,
     reload_refused=postgres_reload_refused,
     beside_sources="postgres",
+    database_variable="PGDATABASE",
     default_schema="public",
     holds_state=True,
+    slots=SLOTS,
+    admin_client="labctl psql --admin",
 )

@@ -251,3 +251,7 @@ class PostgresSource(Source):
         self.execute(f"GRANT USAGE ON SCHEMA {owned} TO {role}")
         self.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {owned} TO {role}")
         self.execute(f"ALTER DEFAULT PRIVILEGES IN SCHEMA {owned} GRANT SELECT ON TABLES TO {role}")
+
+    def let_signal(self, user: str, ref: TableRef) -> None:
+        self.let_read(user, ref.schema)
+        self.execute(f"GRANT INSERT ON {self.qualified(ref)} TO {self.quote(user)}")

@@ -287,7 +287,11 @@ SERVICE = Service(
     title="PostgreSQL",
     ports={"sql": 5432},
     native=NativeService(
-        artifacts=("postgres",), memory_mib=150, prepare=_prepare, process=_process
+        artifacts=("postgres",),
+        memory_mib=150,
+        prepare=_prepare,
+        process=_process,
+        refuses_root=True,
     ),
     probe=_probe,
     endpoint=lambda site: site.server("postgres", "sql", ADMIN, "postgres", without="postgres"),

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 from labctl.config.endpoints import Database
 from labctl.engines.sqlserver.capture_instance import sqlserver_unrecorded
 from labctl.engines.sqlserver.change_log import SqlServerLog
+from labctl.engines.sqlserver.client_files import client_variables
+from labctl.engines.sqlserver.connector import CONNECTOR_TRAITS
 from labctl.engines.sqlserver.limits import sqlserver_limits
 from labctl.engines.sqlserver.sql_files import SQL_FILES
-from labctl.kafkaconnect.keys.table import SQLSERVER as CONNECTOR
+from labctl.engines.sqlserver.uncompared import UNCOMPARED
 from labctl.sources.base import Source, TableRef, quoted
 from labctl.sources.engine import Engine, Preparation, Rds
-from labctl.sources.signal_table import SIGNAL_COLUMNS
 
 if TYPE_CHECKING:
-    from labctl.conformance.model import Kind
+    from labctl.conformance.traits import Traits
+    from labctl.promote.rules.registry import Rule
     from labctl.services.model import Service
     from labctl.sources.types import TypeRule
 
@@ -26,6 +28,9 @@ __all__ = ["ADMIN", "ENGINE"]
 
 ADMIN = "sa"
 """The only login of the lab's server, both of the stand-in and of SQL Server's own image."""
+
+
+SIGNAL_COLUMNS = "id varchar(64) PRIMARY KEY, type varchar(32) NOT NULL, data nvarchar(2048)"
 
 
 def _preparation(source: Preparation) -> str:
@@ -92,7 +97,7 @@ def _signals(source: Preparation) -> str:
 IF SCHEMA_ID({_text(schema)}) IS NULL EXEC({_text(f"CREATE SCHEMA {_quoted(schema)}")});
 GO
 IF OBJECT_ID({_text(table)}) IS NULL
-    CREATE TABLE {table} ({SIGNAL_COLUMNS["sqlserver"]});
+    CREATE TABLE {table} ({SIGNAL_COLUMNS});
 GO
 """
 
@@ -140,25 +145,37 @@ def _service() -> Service:
     return SERVICE
 
 
-def _column_types() -> tuple[Kind, ...]:
-    from labctl.engines.sqlserver.conformance import SQLSERVER
+def _promote_rules() -> tuple[Rule, ...]:
+    from labctl.engines.sqlserver.promote_rules import RULES
 
-    return SQLSERVER
+    return RULES
+
+
+def _conformance() -> Traits:
+    from labctl.engines.sqlserver.conformance import TRAITS
+
+    return TRAITS
 
 
 ENGINE = Engine(
     name="sqlserver",
     title="SQL Server",
+    system_schemas=r"cdc|db_.*|guest|information_schema|sys",
     scheme="mssql",
     port=1433,
     client=_client,
     ensure_database=_ensure_database,
     types=_types,
+    signal_columns=SIGNAL_COLUMNS,
+    uncompared=UNCOMPARED,
     sql_files=SQL_FILES,
     service=_service,
-    column_types=_column_types,
+    client_variables=client_variables,
+    promote_rules=_promote_rules,
+    conformance=_conformance,
     change_log=lambda source, _: SqlServerLog(source),
-    connector_class=CONNECTOR,
+    connector_class="io.debezium.connector.sqlserver.SqlServerConnector",
+    connector=CONNECTOR_TRAITS,
     plugin="debezium-sqlserver",
     reference="mssql",
     preparation=_preparation,
@@ -173,6 +190,7 @@ ENGINE = Engine(
     limits=sqlserver_limits,
     unrecorded=sqlserver_unrecorded,
     database_in_topic=True,
+    database_variable="SQLCMDDBNAME",
     default_schema="dbo",
     capture_user=ADMIN,
     capture_role="sqlserver",

@@ -304,6 +304,9 @@ class SqlServerSource(Source):
     def let_read(self, user: str, schema: str) -> None:
         """Do nothing: the server's only login reads everything."""
 
+    def let_signal(self, user: str, ref: TableRef) -> None:
+        """Do nothing: the server's only login writes everything."""
+
 
 def _full_type(
     kind: str, length: int | None, precision: int | None, scale: int | None, fraction: int | None

@@ -150,7 +150,7 @@ SERVICE = Service(
     probe=_probe,
     endpoint=lambda site: site.server("sqlserver", "tds", ADMIN, "sqlserver", without="master"),
     passwords=("sqlserver",),
-    container=Container(secrets=_secrets),
+    container=Container(secrets=_secrets, x86_only=True),
     setup=_setup,
     needed=lambda config: bool(config.sources_of("sqlserver")),
     after=(STATE_SERVICE,),

@@ -3,71 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 from labctl.kafkaconnect.keys.lists import names
+from labctl.sources.connector_traits import ValueConverter
+from labctl.sources.registry import engine_of_connector
 
 __all__ = ["converter_keys", "missing_converters"]
-
-
-@dataclass(frozen=True)
-class _Converter:
-    connector: str
-    alias: str
-    kind: str
-    without: str
-    """Description of the values without the converter."""
-    setting: str | None = None
-    """The setting that determines Debezium's form of such values."""
-    forms: frozenset[str] = frozenset()
-    """The values of `setting` whose form the converter writes, among them Debezium's default."""
-    keys: Mapping[str, str] = field(default_factory=dict)
-    """Other keys that the converter needs."""
-    told: tuple[str, str] = ("", "")
-    """A connector setting and its default; the converter needs a copy of any other value."""
-
-    def applies(self, config: Mapping[str, str]) -> bool:
-        """Return whether the converter fits the configuration's connector and form of values."""
-        if config["connector.class"] != self.connector:
-            return False
-        if self.setting is None or self.setting not in config:
-            return True
-        return config[self.setting].strip().lower() in self.forms
-
-
-_POSTGRES = "io.debezium.connector.postgresql.PostgresConnector"
-_CONVERTERS = (
-    _Converter(
-        "io.debezium.connector.mysql.MySqlConnector",
-        "zeros",
-        "labctl.ZeroDates",
-        "a zero date would arrive as another date, and the year 0 as another year",
-        keys={"driver.yearIsDateType": "false"},
-    ),
-    _Converter(
-        _POSTGRES,
-        "numbers",
-        "labctl.SpecialNumbers",
-        "a numeric NaN or infinity would arrive as NULL",
-        "decimal.handling.mode",
-        frozenset({"precise"}),
-    ),
-    _Converter(
-        _POSTGRES,
-        "dates",
-        "labctl.OldDates",
-        "in the first load, 44 BC would arrive as AD 44, and times before 1582 days apart",
-        "time.precision.mode",
-        frozenset({"adaptive", "adaptive_time_microseconds"}),
-    ),
-    _Converter(
-        _POSTGRES,
-        "arrays",
-        "labctl.DeepArrays",
-        "an array of several dimensions would arrive as one of NULLs",
-        told=("binary.handling.mode", "bytes"),
-    ),
-)
 
 
 def converter_keys(config: Mapping[str, str]) -> dict[str, str]:
@@ -90,9 +31,7 @@ def _wanted(config: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     wanted: list[tuple[str, str, str]] = []
     added: list[str] = []
     reasons: list[str] = []
-    for one in _CONVERTERS:
-        if not one.applies(config):
-            continue
+    for one in _converters(config):
         free = f"labctl-{one.alias}" if types.get(one.alias) else one.alias
         own = next((alias for alias, kind in types.items() if kind == one.kind), free)
         if own not in aliases:
@@ -107,3 +46,9 @@ def _wanted(config: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
         chain = ",".join([*aliases, *added]) if added else listed
         yield "converters", chain, "; ".join(reasons)
     yield from wanted
+
+
+def _converters(config: Mapping[str, str]) -> Iterator[ValueConverter]:
+    engine = engine_of_connector(config["connector.class"])
+    known = () if engine is None else engine.connector.converters
+    yield from (converter for converter in known if converter.applies(config))

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from labctl.kafkaconnect.keys.check import known_keys
 from labctl.kafkaconnect.keys.lists import names
-from labctl.kafkaconnect.keys.renamed import renamed
-from labctl.kafkaconnect.keys.table import SQLSERVER, key_table
+from labctl.kafkaconnect.keys.renamed import names_databases, renamed
+from labctl.kafkaconnect.keys.table import key_table
 
 __all__ = ["Today", "as_today"]
 
@@ -95,7 +95,7 @@ def as_today(config: Mapping[str, str]) -> Today:
         elif not _is_of_deletes(key):
             _rename(today, moved, key, value, renamed(key, known.keys, connector))
     _deletes(today, moved)
-    if connector == SQLSERVER and "database.dbname" in config:
+    if names_databases(connector) and "database.dbname" in config:
         _one_database(today)
     return today
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from labctl.kafkaconnect.keys.table import SQLSERVER
+from labctl.sources.registry import engine_of_connector
 
-__all__ = ["renamed", "successor"]
+__all__ = ["names_databases", "renamed", "successor"]
 
 _RENAMED = tuple(
     (re.compile(old), new)
@@ -61,9 +61,15 @@ _NOT_RENAMED_ALONE = re.compile(
 """Keys whose value has another meaning under the new name."""
 
 
+def names_databases(connector: str) -> bool:
+    """Return whether a connector takes several databases where it took one before."""
+    engine = engine_of_connector(connector)
+    return engine is not None and engine.connector.database_key == "database.names"
+
+
 def renamed(key: str, known: frozenset[str], connector: str) -> str | None:
     """Return the current name of `key` among `known`; None if its values changed their meaning."""
-    if key == "database.dbname" and connector == SQLSERVER:
+    if key == "database.dbname" and names_databases(connector):
         return "database.names"
     if _NOT_RENAMED_ALONE.fullmatch(key):
         return None

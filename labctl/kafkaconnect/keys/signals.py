@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from labctl.kafkaconnect.keys.lists import names
-from labctl.kafkaconnect.keys.table import SQLSERVER
+from labctl.sources.registry import engine_of_connector
 
 __all__ = ["NOTIFICATIONS", "SIGNALS", "missing_signals"]
 
@@ -19,7 +19,9 @@ _CHANNELS = "notification.enabled.channels"
 def missing_signals(config: Mapping[str, str]) -> dict[str, str]:
     """Return the signal keys that a source connector's file lacks, with values labctl supports."""
     own = config.get("topic.prefix", "source")
-    database = config.get("database.names", "") if config["connector.class"] == SQLSERVER else ""
+    engine = engine_of_connector(config["connector.class"])
+    is_named = engine is not None and engine.database_in_topic
+    database = config.get("database.names", "") if is_named else ""
     signal = f"{database}.labctl.signal" if database else "labctl.signal"
     wanted = {SIGNALS: signal, _CHANNELS: "sink", NOTIFICATIONS: f"notifications.{own}"}
     found = {key: value for key, value in wanted.items() if key not in config}

@@ -7,19 +7,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from labctl.sources.registry import ENGINES
 from lakehouse.bronze.sink_keys import SINK_CONNECTOR, SINK_KEYS
 
-__all__ = ["SQLSERVER", "KeyTable", "key_table"]
+__all__ = ["KeyTable", "key_table"]
 
-SQLSERVER = "io.debezium.connector.sqlserver.SqlServerConnector"
-"""The connector whose keys differ in meaning from those of the others."""
-_ALSO = {
-    # The connector's own `config()` leaves these out, though it honours and documents them.
-    SQLSERVER: {
-        "schema.include.list",
-        "schema.exclude.list",
-    },
-}
 
 Keys = dict[str, frozenset[str]]
 
@@ -56,7 +48,7 @@ def key_table() -> KeyTable:
         section: {name: frozenset(keys) for name, keys in held.items()}
         for section, held in table.items()
     }
-    for name, keys in _ALSO.items():
-        sections["connectors"][name] |= keys
+    for engine in ENGINES.values():
+        sections["connectors"][engine.connector_class] |= engine.connector.unlisted_keys
     sections["connectors"][SINK_CONNECTOR] = SINK_KEYS
     return KeyTable(versions=versions, **sections)

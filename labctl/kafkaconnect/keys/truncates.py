@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from labctl.kafkaconnect.keys.check import unwrapping
 from labctl.kafkaconnect.keys.lists import names
-from labctl.kafkaconnect.keys.table import SQLSERVER
+from labctl.sources.registry import engine_of_connector
 
 __all__ = ["missing_truncates", "truncate_keys"]
 
@@ -17,10 +17,11 @@ _STAYS = "labctl.TruncateStays"
 def truncate_keys(config: Mapping[str, str], unwrap: str) -> dict[str, str]:
     """Return the missing keys of a file whose `unwrap` turns changes into rows.
 
-    Debezium skips TRUNCATE by default, and its transform would drop it. SQL Server does not allow
-    TRUNCATE of a table with change data capture.
+    Debezium skips TRUNCATE by default, and its transform would drop it. Some engines do not allow
+    TRUNCATE of a captured table.
     """
-    if config["connector.class"] == SQLSERVER:
+    engine = engine_of_connector(config["connector.class"])
+    if engine is not None and not engine.connector.sees_truncate:
         return {}
     found = {}
     skipped = names(config.get(_SKIPPED, _TRUNCATE))

@@ -11,6 +11,7 @@ from labctl.errors import LabError
 from labctl.runtimes.compose.engine import INSTALL_HINT, Engine, compose_version
 from labctl.runtimes.model import Check, Level
 from labctl.runtimes.native.checks import GIB, free_space, python
+from labctl.services.lab_services import SERVICES
 
 __all__ = ["check_engine"]
 
@@ -54,10 +55,11 @@ def _architecture(found: str, profile: ComposeProfile) -> Check:
         return Check(
             "architecture", Level.FAIL, f"{found}: local images hold programs for x86-64 only"
         )
+    missing = ", ".join(service.title for service in SERVICES if service.container.x86_only)
     return Check(
         "architecture",
         Level.WARN,
-        f"{found}: there is no image of SQL Server for it",
+        f"{found}: there is no image of {missing} for it",
         "lay compose/stand-in.yaml over the Compose file, as docs/compose.md shows",
     )
 

@@ -34,7 +34,7 @@ def check_machine(
         python(),
         _memory(needed, running=running),
         *_disk(state, artifacts, services),
-        *_root(),
+        *_root(services),
     ]
 
 
@@ -103,16 +103,18 @@ def free_space(name: str, folder: Path, needed: float) -> Check:
     )
 
 
-def _root() -> list[Check]:
-    if os.geteuid() != 0:
+def _root(services: Sequence[Service]) -> list[Check]:
+    refusing = [service.title for service in services if service.native_form.refuses_root]
+    if os.geteuid() != 0 or not refusing:
         return []
+    titles = ", ".join(refusing)
     if shutil.which("setpriv"):
-        return [Check("root", Level.OK, "PostgreSQL will run as an unprivileged user")]
+        return [Check("root", Level.OK, f"{titles} will run as an unprivileged user")]
     return [
         Check(
             "root",
             Level.FAIL,
-            "PostgreSQL refuses to run as root, and there is no `setpriv` to change user with",
+            f"{titles} refuses to run as root, and there is no `setpriv` to change user with",
             "run labctl as an ordinary user, or install util-linux",
         )
     ]

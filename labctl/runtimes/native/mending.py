@@ -13,6 +13,7 @@ import json
 import sys
 import time
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -30,39 +31,34 @@ PASSING = (
     "java.nio.channels.ClosedChannelException",
     "org.apache.kafka.common.errors.TimeoutException",
     "org.apache.kafka.common.errors.DisconnectException",
-    # PostgreSQL is starting up, recovering or shutting down; the message continues accordingly.
-    "org.postgresql.util.PSQLException: FATAL: the database system is",
-    # The same for SQL Server, and for the stand-in while its PostgreSQL is unavailable.
-    "com.microsoft.sqlserver.jdbc.SQLServerException: SQL Server is not ready to accept new client",
-    # Its driver reports the cause only in the message text.
-    "com.microsoft.sqlserver.jdbc.SQLServerException: The TCP/IP connection to the host",
-    "com.microsoft.sqlserver.jdbc.SQLServerException: SQL Server did not return a response.",
-    "com.microsoft.sqlserver.jdbc.SQLServerException: The connection is closed.",
-    "com.microsoft.sqlserver.jdbc.SQLServerException: Connection reset",
     # Debezium checks its schema history topic while it starts, and may be too late.
     "java.util.concurrent.RejectedExecutionException: Task io.debezium.storage.kafka.history",
     # The registry does not answer or has an internal error; its client reports no details. If the
     # registry refuses a request with a reason, the exception has another name.
     "io.apicurio.registry.rest.client.exception.RestClientException",
 )
-"""First words of the causes that mark a failure as passing."""
+"""First words of the causes that mark a failure as passing, whatever the source."""
 _CAUSED = "Caused by: "
 _SECONDS = 3.0
 _FIRST_PAUSE_SECONDS = 5.0
 _LONGEST_PAUSE_SECONDS = 60.0
 
 
-def is_passing(trace: str) -> bool:
+def is_passing(trace: str, of_sources: Sequence[str]) -> bool:
     """Return whether a task's failure has a cause that may be over by now."""
     causes = (line.strip().removeprefix(_CAUSED) for line in trace.splitlines())
-    return any(cause.startswith(PASSING) for cause in causes)
+    return any(cause.startswith((*PASSING, *of_sources)) for cause in causes)
 
 
 class Mender:
-    """Watcher of the connectors of the Connect whose configuration is in `folder`."""
+    """Watcher of the connectors of the Connect whose configuration is in `folder`.
 
-    def __init__(self, folder: Path) -> None:
+    `passing_errors` is the file there with the errors of source databases, one in each line.
+    """
+
+    def __init__(self, folder: Path, passing_errors: str) -> None:
         self._folder = folder
+        self._passing_errors = passing_errors
         self._pauses: dict[str, float] = {}
         self._not_before: dict[str, float] = {}
 
@@ -70,7 +66,9 @@ class Mender:
         """Restart connectors with passing failures unless it is too soon; return their names."""
         begun = []
         now = time.monotonic()
-        for name, entry in self._ask("GET", "/connectors?expand=status").items():
+        connectors = self._ask("GET", "/connectors?expand=status")
+        of_sources = (self._folder / self._passing_errors).read_text(encoding="utf-8").splitlines()
+        for name, entry in connectors.items():
             parts = [entry["status"]["connector"], *entry["status"]["tasks"]]
             failed = [part for part in parts if part["state"] == "FAILED"]
             due = now >= self._not_before.get(name, 0.0)
@@ -78,7 +76,7 @@ class Mender:
                 if due:
                     self._pauses.pop(name, None)
                 continue
-            if due and all(is_passing(part.get("trace", "")) for part in failed):
+            if due and all(is_passing(part.get("trace", ""), of_sources) for part in failed):
                 # The pause doubles each time; it is reset once the connector has run that long.
                 pause = self._pauses.get(name, _FIRST_PAUSE_SECONDS)
                 self._pauses[name] = min(2 * pause, _LONGEST_PAUSE_SECONDS)
@@ -125,4 +123,4 @@ def listen(mender: Mender) -> None:
 
 
 if __name__ == "__main__":
-    listen(Mender(Path(sys.argv[1])))
+    listen(Mender(Path(sys.argv[1]), sys.argv[2]))

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from labctl.home.state import LabState, write_private
 from labctl.runtimes.model import FULL_BELOW, LAST_WORDS, OUT_OF_MEMORY, RESTARTS_AT_MOST
+from labctl.services.connect import PASSING_ERRORS
 from labctl.services.model import Process
 
 __all__ = ["KEEPER", "configuration"]
@@ -70,7 +71,7 @@ def configuration(state: LabState, processes: Mapping[str, Process]) -> str:
         _section(
             "eventlistener:mending",
             {
-                "command": f'{_script("mending.py")} "%(here)s/conf/connect"',
+                "command": (f'{_script("mending.py")} "%(here)s/conf/connect" {PASSING_ERRORS}'),
                 "events": "TICK_5",
                 "stderr_logfile": "%(here)s/logs/supervisor-mending.log",
                 "stderr_logfile_maxbytes": "1MB",

@@ -8,7 +8,6 @@ import pytest
 
 from labctl.conformance.generate import WIDTH, generate
 from labctl.conformance.model import Change, ValueClass
-from labctl.conformance.names import LONGEST
 from labctl.conformance.statements import Script, table_name
 from labctl.engine_names import EngineName
 from labctl.sources import ENGINES, TableRef
@@ -26,9 +25,9 @@ def test_a_seed_gives_the_same_table_each_time(engine: EngineName) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_each_type_has_its_turn_within_one_round_of_seeds(engine: EngineName) -> None:
-    round_of_seeds = range(-(-len(ENGINES[engine].column_types()) // WIDTH))
+    round_of_seeds = range(-(-len(ENGINES[engine].conformance().column_types) // WIDTH))
     there = {c.kind.declared for seed in round_of_seeds for c in generate(engine, seed).columns}
-    assert there >= {kind.declared for kind in ENGINES[engine].column_types()}
+    assert there >= {kind.declared for kind in ENGINES[engine].conformance().column_types}
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -67,7 +66,7 @@ def test_names_fit_the_engine_and_keep_what_tells_them_apart(engine: EngineName)
     for seed in MANY:
         name = table_name(generate(engine, seed), "t7")
         size = len(name.encode()) if engine == "postgres" else len(name)
-        assert size <= LONGEST[engine]
+        assert size <= ENGINES[engine].conformance().longest_name
         assert "t7" in name
 
 

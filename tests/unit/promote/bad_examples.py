@@ -220,7 +220,7 @@ BAD = [
         {f"{SQLSERVER}.version": "13.00.4411.0.v1"},
     ),
     Bad(
-        "edition_only_sqlserver",
+        "edition_of_licensed_only",
         "rds.mysql.edition",
         "mysql has no editions",
         {"rds.mysql.edition": "ee"},

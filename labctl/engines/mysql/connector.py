@@ -1,0 +1,20 @@
+"""The traits of Debezium's connector for MySQL."""
+
+from __future__ import annotations
+
+from labctl.sources.connector_traits import ConnectorTraits, ValueConverter
+
+__all__ = ["CONNECTOR_TRAITS"]
+
+CONNECTOR_TRAITS = ConnectorTraits(
+    own_keys={"database.server.id": None, "schema.history.internal.kafka.topic": None},
+    converters=(
+        ValueConverter(
+            "zeros",
+            "labctl.ZeroDates",
+            "a zero date would arrive as another date, and the year 0 as another year",
+            keys={"driver.yearIsDateType": "false"},
+        ),
+    ),
+    trust=("allowPublicKeyRetrieval", "the driver asks the server for the key of its password"),
+)
