@@ -173,9 +173,13 @@ class Storage:
 
     def list(self, uri: str) -> list[str]:
         """Return the addresses of all objects below a folder."""
+        return [self.uri(path) for path, _ in self.sizes(uri)]
+
+    def sizes(self, uri: str) -> Sequence[tuple[str, int]]:
+        """Return the paths and sizes in bytes of all objects below a folder."""
         selector = fs.FileSelector(self.path(uri), allow_not_found=True, recursive=True)
         found = self.filesystem.get_file_info(selector)
-        return sorted(self.uri(entry.path) for entry in found if entry.is_file)
+        return sorted((entry.path, int(entry.size)) for entry in found if entry.is_file)
 
     def remove(self, uri: str) -> None:
         """Delete an object if it exists. Raises LocationError, OSError."""

@@ -70,6 +70,7 @@ class Definitions:
         return {
             "lake_table": self.lake_table,
             "stored": self.stored,
+            "partitions": self.partitions,
             "database": self.database,
             "schema": self.source.schema,
             "information": self.information,
@@ -119,6 +120,15 @@ class Definitions:
             "SELECT * FROM glue_table WHERE database = %s AND name = %s",
             [database.lower(), name.lower()],
         )
+
+    def partitions(self, database: str, name: str) -> list[dict[str, Any]]:
+        """Return the partitions of a stored table, without their times."""
+        rows = self.store.rows(
+            "SELECT partition_values, definition FROM glue_partition"
+            " WHERE database = %s AND name = %s ORDER BY partition_values",
+            [database.lower(), name.lower()],
+        )
+        return [{**row["definition"], "Values": row["partition_values"]} for row in rows]
 
     def table(self, database: str, name: str) -> dict[str, Any]:
         """Return Glue's Table. Raises ApiError (EntityNotFoundException)."""

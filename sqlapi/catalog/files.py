@@ -1,24 +1,29 @@
-"""Tables of files that clients have defined: Parquet, JSON and delimited text."""
+"""Tables of files that clients have defined: Parquet, ORC, Avro, JSON and delimited text."""
 
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-from pyarrow import csv
 
+from sqlapi.catalog.field_texts import of_partition
 from sqlapi.catalog.glue_types import of_glue
+from sqlapi.catalog.line_files import FILE, read_json, read_text, values_array
 from sqlapi.source import PATH
 from sqlapi.sources.parquet_rows import parquet_rows
-from sqlapi.sql.arrow import arrow_type
+from sqlapi.sql.arrow import arrow_type, of_texts
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.types import Type
 from sqlapi.storage import Storage
 
-__all__ = ["Files", "column_type"]
+__all__ = ["Files", "Partition", "column_type"]
+
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+"""A partition's value that means NULL."""
+Partition = Mapping[str, Any]
+"""Glue's Partition: `Values` and `StorageDescriptor`."""
 
 
 class Files:
@@ -28,132 +33,147 @@ class Files:
         self._storage = storage
 
     def rows(
-        self, definition: Mapping[str, Any], columns: Mapping[str, Type], with_path: Sequence[str]
+        self,
+        definition: Mapping[str, Any],
+        partitions: Sequence[Partition],
+        columns: Mapping[str, Type],
+        with_path: Sequence[str],
     ) -> pa.Table:
         """Return the columns, and PATH if it is in `with_path`; with none, rows to be counted.
 
-        Raises SqlError, OSError, ValueError and Arrow's errors.
+        A table with partition keys has the files of its `partitions` alone. Raises SqlError,
+        OSError, ValueError and Arrow's errors.
         """
-        storage = definition.get("StorageDescriptor") or {}
-        location, serde = storage.get("Location") or "", storage.get("InputFormat") or ""
-        library = (storage.get("SerdeInfo") or {}).get("SerializationLibrary") or ""
-        if "hudi" in serde.lower():
-            raise SqlError("NOT_SUPPORTED", f"Hudi table at {location} is not one of this lake")
         _check_properties(definition)
-        keys = [k["Name"] for k in definition.get("PartitionKeys") or []]
-        if "parquet" in serde.lower():
-            return self._parquet(location, definition, columns, with_path)
-        if keys:
-            raise SqlError("NOT_SUPPORTED", "Partitioned tables of text files are not read")
-        if "json" in library.lower():
-            return self._json(location, columns)
-        if "LazySimple" in library and not storage.get("Compressed"):
-            parameters = (storage.get("SerdeInfo") or {}).get("Parameters") or {}
-            if unknown := sorted(set(parameters) - {"field.delim", "serialization.format"}):
-                raise SqlError("NOT_SUPPORTED", f"Property {unknown[0]} of text files is not read")
-            names = [c["Name"].lower() for c in storage.get("Columns") or []]
-            delimiter = parameters.get("field.delim", "\x01")
-            if len(delimiter) != 1 or not delimiter.isascii() or delimiter in "\r\n":
-                raise SqlError("NOT_SUPPORTED", f"The delimiter {delimiter!r} is not supported")
-            return self._text(location, delimiter, names, columns, with_path)
-        raise SqlError("HIVE_UNSUPPORTED_FORMAT", f"Unsupported storage format: {serde}")
+        storage = definition.get("StorageDescriptor") or {}
+        keys = {
+            key["Name"].lower(): (at, column_type(key))
+            for at, key in enumerate(definition.get("PartitionKeys") or [])
+        }
+        plain = {name: kind for name, kind in columns.items() if name not in keys}
+        values: dict[str, Sequence[str]] = {}
+        found = []
+        for form, parts in self._forms(storage, partitions if keys else None):
+            files: list[str] = []
+            for location, of_part in parts:
+                inside = self._files(location)
+                values |= dict.fromkeys(inside, of_part)
+                files += inside
+            if files:
+                found.append(self._read(form, files, plain, definition))
+        schema = pa.schema([(n, arrow_type(k)) for n, k in plain.items()] + [(FILE, pa.string())])
+        rows = pa.concat_tables(found) if found else schema.empty_table()
+        for name in columns:
+            if name in keys:
+                at, kind = keys[name]
+                by_file = {uri: _value(of_part, at) for uri, of_part in values.items()}
+                texts = of_texts(rows[FILE], by_file.__getitem__, pa.string())
+                rows = rows.append_column(name, of_partition(texts, kind))
+        if columns and not with_path:
+            return rows.select(list(columns))
+        return rows.select([*columns, FILE]).rename_columns([*columns, PATH])
 
-    def _parquet(
+    @staticmethod
+    def _forms(
+        storage: Mapping[str, Any], partitions: Sequence[Partition] | None
+    ) -> list[tuple[Mapping[str, Any], list[tuple[str, Sequence[str]]]]]:
+        """Return storage descriptors that differ in format, each with its locations and values."""
+        if partitions is None:
+            return [(storage, [(storage.get("Location") or "", ())])]
+        found: dict[str, tuple[Mapping[str, Any], list[tuple[str, Sequence[str]]]]] = {}
+        for one in partitions:
+            own = {k: v for k, v in (one.get("StorageDescriptor") or {}).items() if v}
+            form = {**storage, **own, "Columns": storage.get("Columns") or []}
+            kind = repr((form.get("InputFormat"), form.get("SerdeInfo")))
+            location = form.get("Location") or ""
+            found.setdefault(kind, (form, []))[1].append((location, one.get("Values") or ()))
+        return list(found.values())
+
+    def _files(self, location: str) -> list[str]:
+        """Return the files with rows: no empty ones, and none with a hidden name."""
+        start = len(self._storage.path(location)) + 1
+        return [
+            self._storage.uri(path)
+            for path, size in self._storage.sizes(location)
+            if size and not any(name.startswith(("_", ".")) for name in path[start:].split("/"))
+        ]
+
+    def _read(
         self,
-        location: str,
-        definition: Mapping[str, Any],
+        form: Mapping[str, Any],
+        files: Sequence[str],
         columns: Mapping[str, Type],
-        with_path: Sequence[str],
+        definition: Mapping[str, Any],
     ) -> pa.Table:
-        stored = [
-            *(definition["StorageDescriptor"].get("Columns") or []),
-            *(definition.get("PartitionKeys") or []),
-        ]
-        schema = pa.schema([(c["Name"].lower(), arrow_type(column_type(c))) for c in stored])
-        names = {key["Name"].lower() for key in definition.get("PartitionKeys") or []}
-        # Arrow reads no decimals from folder names: they are read as strings and cast.
-        read = pa.schema(
-            [field.with_type(pa.string()) if field.name in names else field for field in schema]
-        )
-        keys = pa.schema([field for field in read if field.name in names])
-        schema = pa.schema([*schema, *(pa.field(name, pa.string()) for name in with_path)])
-        files = [
-            Storage.path(uri)
-            for uri in self._storage.list(location)
-            if not uri.rpartition("/")[2].startswith(("_", "."))
-        ]
-        if not files:
-            return schema.empty_table().select([*columns, *with_path])
+        """Return the columns and FILE of files of one format."""
+        reads = form.get("InputFormat") or ""
+        serde = form.get("SerdeInfo") or {}
+        kind, library = reads.lower(), serde.get("SerializationLibrary") or ""
+        names = [c["Name"].lower() for c in form.get("Columns") or []]
+        if "hudi" in kind or "iceberg" in kind:
+            raise SqlError("NOT_SUPPORTED", f"Table at {form.get('Location')} is not of this lake")
+        if "parquet" in kind:
+            return self._columnar("parquet", files, columns, None)
+        if "orc" in kind:
+            by_name = (serde.get("Parameters") or {}).get("orc.column.index.access") == "false"
+            return self._columnar("orc", files, columns, None if by_name else names)
+        if "avro" in kind:
+            return self._avro(files, columns)
+        skip = _header(definition)
+        if "json" in library.lower():
+            return read_json(self._storage, files, serde, columns, skip)
+        if "LazySimple" in library or "OpenCSV" in library:
+            return read_text(self._storage, files, serde, names, columns, skip)
+        raise SqlError("HIVE_UNSUPPORTED_FORMAT", f"Unsupported storage format: {reads}")
+
+    def _columnar(
+        self,
+        kind: str,
+        files: Sequence[str],
+        columns: Mapping[str, Type],
+        names: Sequence[str] | None,
+    ) -> pa.Table:
+        """Read Parquet or ORC: by name without regard to case, or by the position in `names`."""
         # Imported here: it imports pandas, which nothing else in the service needs.
         from pyarrow import dataset
 
-        found = dataset.dataset(
-            files,
-            schema=read,
-            filesystem=self._storage.filesystem,
-            format="parquet",
-            partitioning=dataset.partitioning(keys, flavor="hive") if len(keys) else None,
-            partition_base_dir=Storage.path(location),
-        )
-        wanted = list(columns) or ([] if with_path else schema.names[:1])
-        rows = parquet_rows(found, wanted, with_path=bool(with_path))
-        return rows.cast(pa.schema([schema.field(name) for name in rows.column_names]))
+        paths = [Storage.path(uri) for uri in files]
+        make: Any = dataset.dataset
+        whole = make(paths, schema=pa.schema([]), filesystem=self._storage.filesystem, format=kind)
+        groups: dict[tuple[tuple[str, str], ...], list[Any]] = {}
+        for fragment in whole.get_fragments():
+            stored = fragment.physical_schema.names
+            if names is None:
+                own = {name.lower(): name for name in reversed(stored)}
+            else:
+                own = dict(zip(names, stored, strict=False))
+            # A column that a file lacks is NULL: Arrow finds none by such a name.
+            key = tuple((name, own.get(name, f"\x00{name}")) for name in columns)
+            groups.setdefault(key, []).append(fragment)
+        found = []
+        for key, fragments in groups.items():
+            schema = pa.schema([(own, arrow_type(columns[name])) for name, own in key])
+            part = dataset.FileSystemDataset(
+                fragments, schema, fragments[0].format, self._storage.filesystem
+            )
+            rows = parquet_rows(part, [own for _, own in key], with_path=True)
+            found.append(rows.rename_columns([*columns, FILE]))
+        return pa.concat_tables(found)
 
-    def _json(self, location: str, columns: Mapping[str, Type]) -> pa.Table:
+    def _avro(self, files: Sequence[str], columns: Mapping[str, Type]) -> pa.Table:
+        # Imported here: only tables of Avro files need it.
+        import fastavro
+
         rows: list[dict[str, Any]] = []
         paths: list[str] = []
-        for uri in self._storage.list(location):
-            for line in self._storage.read(uri).decode().splitlines():
-                told = json.loads(line)
-                if not isinstance(told, dict):
-                    raise SqlError("HIVE_BAD_DATA", f"{uri}: a line is no JSON object")
-                rows.append({key.lower(): value for key, value in told.items()})
+        for uri in files:
+            for record in fastavro.reader(io.BytesIO(self._storage.read(uri))):
+                if not isinstance(record, dict):
+                    raise SqlError("HIVE_BAD_DATA", f"{uri} has other values than records")
+                rows.append({str(key).lower(): value for key, value in record.items()})
                 paths.append(uri)
-        return pa.table(
-            {
-                PATH: pa.array(paths, pa.string()),
-                **{
-                    name: pa.array([_value(row.get(name)) for row in rows], pa.string()).cast(
-                        arrow_type(kind)
-                    )
-                    for name, kind in columns.items()
-                },
-            }
-        )
-
-    def _text(
-        self,
-        location: str,
-        delimiter: str,
-        names: list[str],
-        columns: Mapping[str, Type],
-        with_path: Sequence[str],
-    ) -> pa.Table:
-        uris = self._storage.list(location)
-        tables = [
-            csv.read_csv(
-                io.BytesIO(self._storage.read(uri)),
-                csv.ReadOptions(column_names=names),
-                csv.ParseOptions(delimiter=delimiter, quote_char=False),
-                csv.ConvertOptions(
-                    column_types={n: arrow_type(k) for n, k in columns.items()},
-                    null_values=["\\N"],
-                    strings_can_be_null=True,
-                    include_columns=list(columns) or names[:1],
-                ),
-            )
-            for uri in uris
-        ]
-        for name in with_path:
-            tables = [
-                table.append_column(name, pa.array([uri] * len(table), pa.string()))
-                for uri, table in zip(uris, tables, strict=True)
-            ]
-        if not tables:
-            kinds = {name: arrow_type(kind) for name, kind in columns.items()}
-            kinds |= dict.fromkeys(with_path, pa.string())
-            return pa.table({name: pa.array([], kind) for name, kind in kinds.items()})
-        return pa.concat_tables(tables)
+        made = {n: values_array([row.get(n) for row in rows], k) for n, k in columns.items()}
+        return pa.table([*made.values(), pa.array(paths, pa.string())], names=[*made, FILE])
 
 
 def column_type(column: Mapping[str, Any]) -> Type:
@@ -163,17 +183,22 @@ def column_type(column: Mapping[str, Any]) -> Type:
     return of_glue(column["Type"])
 
 
+def _value(values: Sequence[str], at: int) -> str | None:
+    value = values[at] if at < len(values) else NO_VALUE
+    return None if value == NO_VALUE else value
+
+
+def _header(definition: Mapping[str, Any]) -> int:
+    text = (definition.get("Parameters") or {}).get("skip.header.line.count", "0").strip()
+    if not text.isdecimal() or len(text) > 9:
+        raise SqlError("HIVE_INVALID_METADATA", f"Invalid value of skip.header.line.count: {text}")
+    return int(text)
+
+
 def _check_properties(definition: Mapping[str, Any]) -> None:
     """Raise SqlError for table properties that decide which rows the table has."""
     parameters = definition.get("Parameters") or {}
     if parameters.get("projection.enabled", "false").lower() == "true":
         raise SqlError("NOT_SUPPORTED", "Partition projection is not supported")
-    for name in ("skip.header.line.count", "skip.footer.line.count"):
-        if parameters.get(name, "0").strip() != "0":
-            raise SqlError("NOT_SUPPORTED", f"Property {name} is not supported")
-
-
-def _value(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value)
+    if parameters.get("skip.footer.line.count", "0").strip() != "0":
+        raise SqlError("NOT_SUPPORTED", "Property skip.footer.line.count is not supported")

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from sqlapi.catalog import information_schema
 from sqlapi.catalog.file_columns import FILE_COLUMNS, with_file_columns
-from sqlapi.catalog.files import Files, column_type
+from sqlapi.catalog.files import Files, Partition, column_type
 from sqlapi.catalog.information_schema import Asked
 from sqlapi.catalog.views import is_view, view_text
 from sqlapi.protocol.errors import ApiError
@@ -51,6 +51,10 @@ class Described(Protocol):
         """Return a table or view that is stored; its `definition` is Glue's."""
         ...
 
+    def partitions(self, database: str, name: str) -> Sequence[Partition]:
+        """Return the partitions of a stored table."""
+        ...
+
     def database(self, name: str) -> dict[str, Any]:
         """Return Glue's Database. Raises ApiError if there is none."""
         ...
@@ -70,6 +74,9 @@ class Reader:
         self._catalog = catalog.lower()
         self._sources: dict[str, tuple[SourceTable, MergeView]] = {}
         self._stored: dict[str, dict[str, Any]] = {}
+        self._places: dict[str, tuple[str, str]] = {}
+        """Databases and names of stored tables."""
+        self._partitions: dict[str, Sequence[Partition]] = {}
         self._names: dict[str, dict[str, str]] = {}
         """Names of a source's columns in their own case, by their names in lower case."""
         self._hidden: dict[str, Mapping[str, Type]] = {}
@@ -140,7 +147,7 @@ class Reader:
                 raise SqlError("INVALID_VIEW", f"View {database}.{name} is no Presto view")
             return Table("", database, name, {}, told["originalSql"], told["schema"])
         key = f"{database}.{name}"
-        self._stored[key] = definition
+        self._stored[key], self._places[key] = definition, (database, name)
         storage = definition.get("StorageDescriptor") or {}
         columns = [*(storage.get("Columns") or []), *(definition.get("PartitionKeys") or [])]
         typed = {c["Name"].lower(): column_type(c) for c in columns}
@@ -180,6 +187,9 @@ class Reader:
         ]
         try:
             # In sequence: the service answers one question at a time.
+            for key in read.keys() & self._stored.keys():
+                has_keys = bool(self._stored[key].get("PartitionKeys"))
+                self._partitions[key] = self._all.partitions(*self._places[key]) if has_keys else ()
             tables = {
                 key: self._told(key, columns, (texts or {}).get(key, {}))
                 for key, columns in read.items()
@@ -225,7 +235,10 @@ class Reader:
             if columns:
                 rows = rows.rename_columns([*plain, *path])
         else:
-            rows = self._files.rows(self._stored[key], {c: columns[c] for c in plain}, path)
+            definition = self._stored[key]
+            rows = self._files.rows(
+                definition, self._partitions[key], {c: columns[c] for c in plain}, path
+            )
         if not columns:
             return _counted(rows)
         rows = with_file_columns(rows, columns, self._storage) if path else rows

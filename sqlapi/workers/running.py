@@ -117,6 +117,10 @@ class _Catalog:
         found: Mapping[str, Any] | None = self._ask("stored", database, name)
         return found
 
+    def partitions(self, database: str, name: str) -> Sequence[Mapping[str, Any]]:
+        found: Sequence[Mapping[str, Any]] = self._ask("partitions", database, name)
+        return found
+
     def database(self, name: str) -> dict[str, Any]:
         found: dict[str, Any] = self._ask("database", name)
         return found

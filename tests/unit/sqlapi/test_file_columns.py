@@ -48,6 +48,10 @@ class Catalog:
     def stored(self, database: str, name: str) -> dict[str, Any] | None:
         return {"definition": self._stored[name]} if name in self._stored else None
 
+    def partitions(self, database: str, name: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._stored[name]["Partitions"]
+        return found
+
     def database(self, name: str) -> dict[str, Any]:
         return {}
 
@@ -57,9 +61,13 @@ class Catalog:
 
 def _written(storage: Storage, options: dict[str, Any]) -> dict[str, Any]:
     target = Target("s3://lake/t", **options)
-    write(storage, target, ROWS, COLUMNS, "f")
+    files = write(storage, target, ROWS, COLUMNS, "f")
     keys = target.partitioned_by
     return {
+        "Partitions": [
+            {"Values": values, "StorageDescriptor": {"Location": uri.rpartition("/")[0]}}
+            for uri, values in files
+        ],
         "StorageDescriptor": storage_descriptor(target, [c for c in COLUMNS if c[0] not in keys]),
         "PartitionKeys": [{"Name": n, "Type": k.glue} for n, k in COLUMNS if n in keys],
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -36,8 +37,14 @@ class _Catalog:
 
     source: Any = None
 
-    def __init__(self, definition: dict[str, Any]) -> None:
+    def __init__(
+        self, definition: dict[str, Any], partitions: Sequence[dict[str, Any]] = ()
+    ) -> None:
         self._definition = definition
+        self._partitions = partitions
+
+    def partitions(self, database: str, name: str) -> Sequence[dict[str, Any]]:
+        return self._partitions
 
     def lake_table(self, database: str, name: str) -> None:
         return None
@@ -65,7 +72,11 @@ def _written(
         "StorageDescriptor": storage_descriptor(target, plain),
         "PartitionKeys": [{"Name": n, "Type": k.glue} for n, k in columns if n in keys],
     }
-    reader = Reader(_Catalog(definition), storage, "AwsDataCatalog")
+    partitions = [
+        {"Values": values, "StorageDescriptor": {"Location": uri.rpartition("/")[0]}}
+        for uri, values in found
+    ]
+    reader = Reader(_Catalog(definition, partitions), storage, "AwsDataCatalog")
     described = reader.table(None, "d", "t", None)
     read = reader.rows({described.key: described.columns})[described.key]
     return sorted(read.to_pylist(), key=lambda row: int(row[table.column_names[0]]))
