@@ -51,7 +51,7 @@ def build(settings: Settings, source: TableSource, storage: Storage) -> Starlett
     workgroups = Workgroups(settings, store, storage)
     scratch = _scratch(settings.scratch)
     workers = Workers(_setup(settings, source, storage, scratch))
-    statements = DefinitionStatements(definitions, settings.catalog)
+    statements = DefinitionStatements(definitions, settings.catalog, storage)
     executor = Executor(
         store,
         results,

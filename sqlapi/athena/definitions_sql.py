@@ -8,6 +8,7 @@ from typing import Any
 from sqlapi.athena.outcome import Outcome, Work
 from sqlapi.athena.results import Output
 from sqlapi.athena.statements import Statement
+from sqlapi.athena.tables_defined import TableStatements, read_only
 from sqlapi.catalog.definitions import Definitions
 from sqlapi.catalog.glue import Glue
 from sqlapi.catalog.information_schema import SCHEMA
@@ -17,6 +18,7 @@ from sqlapi.protocol.app import Members
 from sqlapi.protocol.errors import ApiError
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.types import Type
+from sqlapi.storage import Storage
 
 __all__ = ["DefinitionStatements", "full_name"]
 
@@ -40,10 +42,11 @@ def _nothing() -> Outcome:
 class DefinitionStatements:
     """The statements on definitions, one per method. The methods raise SqlError."""
 
-    def __init__(self, definitions: Definitions, catalog: str) -> None:
+    def __init__(self, definitions: Definitions, catalog: str, storage: Storage) -> None:
         self._all = definitions
         self._glue = Glue(definitions)
         self._catalog = catalog
+        self._tables = TableStatements(definitions, storage)
 
     def answers(self) -> dict[str, Callable[[Statement, Work], Outcome]]:
         return {
@@ -59,8 +62,8 @@ class DefinitionStatements:
             "CREATE_DATABASE": self.create_database,
             "DROP_DATABASE": self.drop_database,
             "DROP_VIEW": self.drop_view,
-            "ALTER_TABLE": self.alter_table,
             "DROP_TABLE": self.drop_table,
+            **self._tables.answers(),
         }
 
     def _table(self, statement: Statement, work: Work) -> dict[str, Any]:
@@ -229,23 +232,6 @@ class DefinitionStatements:
                 lost = error.message
         raise SqlError("HIVE_METASTORE_ERROR", lost)
 
-    def alter_table(self, statement: Statement, work: Work) -> Outcome:
-        """Set properties of a table that a client has defined."""
-        database, name = full_name(statement.names, work.database)
-        if self._all.lake_table(database, name):
-            raise _read_only(database, name)
-        row = self._all.stored(database, name)
-        if row is None or is_view(row["definition"]):
-            raise SqlError("TABLE_NOT_FOUND", f"Table '{database}.{name}' does not exist")
-        definition = dict(row["definition"])
-        definition["Parameters"] = {**(definition.get("Parameters") or {}), **statement.options}
-        given = {"DatabaseName": database, "TableInput": definition}
-        try:
-            self._glue.update_table({**given, "VersionId": str(row["version"])})
-        except ApiError as error:  # another client changed it at the same time
-            raise SqlError("HIVE_METASTORE_ERROR", error.message) from None
-        return _nothing()
-
     def drop_view(self, statement: Statement, work: Work) -> Outcome:
         return self._drop(statement, work, view=True)
 
@@ -257,17 +243,13 @@ class DefinitionStatements:
         row = self._all.stored(database, name)
         word = "View" if view else "Table"
         if row is None and not view and self._all.source_name(database, name):
-            raise _read_only(database, name)
+            raise read_only(database, name)
         if row is None or is_view(row["definition"]) != view:
             if row is None and "exists" in statement.flags:
                 return _nothing()
             raise SqlError("TABLE_NOT_FOUND", f"{word} '{database}.{name}' does not exist")
         self._glue.delete_table({"DatabaseName": database, "Name": name})
         return _nothing()
-
-
-def _read_only(database: str, name: str) -> SqlError:
-    return SqlError("NOT_SUPPORTED", f"{database}.{name} is a table of the lake: it is read only")
 
 
 def _columns(table: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,19 +1,24 @@
-"""SELECT, EXPLAIN, CREATE VIEW, CTAS, UNLOAD, and prepared statements."""
+"""SELECT, EXPLAIN, CREATE VIEW, CTAS, INSERT, UNLOAD, and prepared statements."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlapi.athena.definitions_sql import DefinitionStatements, full_name
+from sqlapi.athena.inserts import insert_columns, insert_query, insert_target
 from sqlapi.athena.outcome import Outcome, Work
 from sqlapi.athena.partitions import check_keys
 from sqlapi.athena.results import Output
 from sqlapi.athena.statements import Statement, parse
+from sqlapi.athena.tables_defined import read_only
 from sqlapi.athena.tables_written import FORMATS, Target, storage_descriptor
 from sqlapi.catalog.definitions import Definitions
 from sqlapi.catalog.glue import Glue
+from sqlapi.catalog.hudi import place_of, s3_place
+from sqlapi.catalog.views import is_view
 from sqlapi.protocol.errors import ApiError
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.types import Type
@@ -51,6 +56,7 @@ class QueryStatements:
             "EXPLAIN": self.explain,
             "CREATE_VIEW": self.create_view,
             "CREATE_TABLE_AS_SELECT": self.create_table,
+            "INSERT": self.insert,
             "UNLOAD": self.unload,
             "PREPARE": self.prepare,
             "EXECUTE": self.execute,
@@ -140,12 +146,45 @@ class QueryStatements:
                 "TABLE_ALREADY_EXISTS", f"Table '{database}.{name}' already exists"
             ) from None
         work.made.clear()
+        self._add_partitions(database, name, definition, files)
+
+    def _add_partitions(
+        self, database: str, name: str, definition: dict[str, Any],
+        files: Sequence[tuple[str, list[str]]],
+    ) -> None:  # fmt: skip
+        given = {"DatabaseName": database, "TableName": name}
+        known = [one["Values"] for one in self._all.partitions(database, name)]
         for uri, values in files:
-            if values:
+            if values and values not in known:
                 storage = definition["StorageDescriptor"] | {"Location": uri.rpartition("/")[0]}
                 partition = {"Values": values, "StorageDescriptor": storage}
-                given = {"DatabaseName": database, "TableName": name}
                 self._glue.create_partition({**given, "PartitionInput": partition})
+
+    def insert(self, statement: Statement, work: Work, run: Run) -> Outcome:
+        """Add files to a table that a client has defined."""
+        database, name = full_name(statement.names, work.database)
+        if self._all.lake_table(database, name):
+            raise read_only(database, name)
+        row = self._all.stored(database, name)
+        if row is None:
+            raise SqlError("TABLE_NOT_FOUND", f"Table '{database}.{name}' does not exist")
+        definition = row["definition"]
+        if is_view(definition):
+            raise SqlError("NOT_SUPPORTED", "Inserting into views is not supported")
+        target, columns = insert_target(definition), insert_columns(definition)
+        try:
+            self._storage.check(target.location)
+        except LocationError as error:
+            raise SqlError("INVALID_TABLE_PROPERTY", str(error)) from None
+        for one in self._all.partitions(database, name):
+            if not place_of(one).startswith(f"{s3_place(target.location)}/"):
+                raise SqlError("NOT_SUPPORTED", "INSERT into a table with partitions elsewhere")
+        given = [kind for _, kind in self._columns(statement.query, work, run)]
+        sql = insert_query(statement.query, given, columns, statement.values)
+        told = self._write(target, replace(statement, query=sql), work, run)
+        work.made.clear()
+        self._add_partitions(database, name, definition, told.files)
+        return self._written(told, work)
 
     def unload(self, statement: Statement, work: Work, run: Run) -> Outcome:
         options = statement.options
@@ -247,7 +286,7 @@ class QueryStatements:
 
     def execute(self, statement: Statement, work: Work, run: Run) -> Outcome:
         inner = parse(self._prepared(statement.names[-1], work))
-        if inner.verb not in ("SELECT", "UNLOAD", "CREATE_TABLE_AS_SELECT"):
+        if inner.verb not in ("SELECT", "UNLOAD", "CREATE_TABLE_AS_SELECT", "INSERT"):
             raise SqlError("NOT_SUPPORTED", f"EXECUTE of {inner.verb}")
         values = statement.values or work.parameters
         again = Work(

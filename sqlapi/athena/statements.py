@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from sqlapi.athena.hive_statements import parse_hive
 from sqlapi.sql.budget import check_length
 from sqlapi.sql.errors import SqlError
 
@@ -15,11 +17,8 @@ _ID = r"(?:\"(?:[^\"]|\"\")+\"|`[^`]+`|[A-Za-z_][\w$]*)"
 _NAME = rf"(?P<name>{_ID}(?:\s*\.\s*{_ID}){{0,2}})"
 _FLAGS = re.IGNORECASE | re.DOTALL
 _READ = ("SELECT", "WITH", "VALUES", "TABLE", "(")
-_REFUSED = {
-    "INSERT": "INSERT", "UPDATE": "UPDATE", "DELETE": "DELETE", "MERGE": "MERGE",
-    "ALTER": "ALTER", "MSCK": "MSCK REPAIR", "VACUUM": "VACUUM", "OPTIMIZE": "OPTIMIZE",
-    "TRUNCATE": "TRUNCATE", "GRANT": "GRANT", "REVOKE": "REVOKE", "CALL": "CALL", "SET": "SET",
-}  # fmt: skip
+_ICEBERG = ("UPDATE", "DELETE", "MERGE", "VACUUM", "OPTIMIZE")
+_REFUSED = ("ALTER", "TRUNCATE", "GRANT", "REVOKE", "CALL", "SET")
 
 
 @dataclass(frozen=True)
@@ -37,6 +36,8 @@ class Statement:
     options: dict[str, str] = field(default_factory=dict)
     values: tuple[str, ...] = ()
     flags: frozenset[str] = frozenset()
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """The parts of Hive's statements on tables; see `sqlapi.athena.hive_statements`."""
 
 
 def _form(verb: str, kind: str, pattern: str) -> tuple[str, str, re.Pattern[str]]:
@@ -71,6 +72,8 @@ _FORMS = [
     _form("ALTER_TABLE", "DDL", rf"ALTER TABLE {_NAME} SET TBLPROPERTIES\s*"
           r"\((?P<properties>.*)\)"),
     _form("DROP_TABLE", "DDL", rf"DROP TABLE(?P<exists>\s+IF\s+EXISTS)? {_NAME}"),
+    _form("INSERT", "DML", rf"INSERT INTO {_NAME}(?:\s*\((?P<into>\s*{_ID}(?:\s*,\s*{_ID})*\s*)\))?"
+          r"\s*(?P<query>(?:\(|\b(?:SELECT|WITH|VALUES|TABLE)\b).*)"),
     _form("PREPARE", "DDL", rf"PREPARE {_NAME} FROM (?P<query>.*)"),
     _form("EXECUTE", "DML", rf"EXECUTE {_NAME}(?:\s+USING\s+(?P<values>.*))?"),
     _form("DEALLOCATE", "DDL", rf"DEALLOCATE PREPARE {_NAME}"),
@@ -104,10 +107,16 @@ def parse(text: str) -> Statement:
     for verb, kind, form in _FORMS:
         if found := form.fullmatch(sql):
             return _statement(verb, kind, found)
-    if word in _REFUSED:
+    if hive := parse_hive(sql):
+        verb, names, details = hive
+        return Statement(verb, "DDL", names, details=details)
+    if word in _ICEBERG:
         raise SqlError(
-            "NOT_SUPPORTED", f"{_REFUSED[word]} is not supported: tables of the lake are read only"
-        )
+            "NOT_SUPPORTED", f"{word} is not supported: Athena offers it for Iceberg tables alone,"
+            " which this endpoint does not have",
+        )  # fmt: skip
+    if word in _REFUSED:
+        raise SqlError("NOT_SUPPORTED", f"{word} is not supported")
     raise SqlError("SYNTAX_ERROR", f"line 1:1: mismatched input '{word[:100].lower()}'")
 
 
@@ -158,7 +167,7 @@ def _statement(verb: str, kind: str, found: re.Match[str]) -> Statement:
         _properties(parts["properties"])
         if parts.get("properties")
         else _options(parts.get("options") or ""),
-        tuple(split(parts["values"])) if parts.get("values") else (),
+        tuple(split(parts["values"])) if parts.get("values") else _names(parts.get("into") or ""),
         frozenset(flags),
     )
 

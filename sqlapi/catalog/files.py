@@ -51,24 +51,16 @@ class Files:
             for at, key in enumerate(definition.get("PartitionKeys") or [])
         }
         plain = {name: kind for name, kind in columns.items() if name not in keys}
-        values: dict[str, Sequence[str]] = {}
+        asked = {name: keys[name] for name in columns if name in keys}
+        schema = pa.schema([(n, arrow_type(k)) for n, k in plain.items()] + [(FILE, pa.string())])
         found = []
         for form, parts in self._forms(storage, partitions if keys else None):
-            files: list[str] = []
-            for location, of_part in parts:
-                inside = self._files(location)
-                values |= dict.fromkeys(inside, of_part)
-                files += inside
-            if files:
-                found.append(self._read(form, files, plain, definition))
-        schema = pa.schema([(n, arrow_type(k)) for n, k in plain.items()] + [(FILE, pa.string())])
-        rows = pa.concat_tables(found) if found else schema.empty_table()
-        for name in columns:
-            if name in keys:
-                at, kind = keys[name]
-                by_file = {uri: _value(of_part, at) for uri, of_part in values.items()}
-                texts = of_texts(rows[FILE], by_file.__getitem__, pa.string())
-                rows = rows.append_column(name, of_partition(texts, kind))
+            for values in self._rounds(parts):
+                rows = self._read(form, list(values), plain, definition)
+                found.append(_with_keys(rows, values, asked))
+        if not found:
+            found = [_with_keys(schema.empty_table(), {}, asked)]
+        rows = pa.concat_tables(found)
         if columns and not with_path:
             return rows.select(list(columns))
         return rows.select([*columns, FILE]).rename_columns([*columns, PATH])
@@ -88,6 +80,23 @@ class Files:
             location = form.get("Location") or ""
             found.setdefault(kind, (form, []))[1].append((location, one.get("Values") or ()))
         return list(found.values())
+
+    def _rounds(
+        self, parts: Sequence[tuple[str, Sequence[str]]]
+    ) -> Sequence[Mapping[str, Sequence[str]]]:
+        """Return the values of each file's partition; each round has a file once.
+
+        Partitions may share files, which then have rows in each of them.
+        """
+        rounds: list[dict[str, Sequence[str]]] = []
+        for location, values in parts:
+            for uri in self._files(location):
+                free = next((one for one in rounds if uri not in one), None)
+                if free is None:
+                    free = {}
+                    rounds.append(free)
+                free[uri] = values
+        return rounds
 
     def _files(self, location: str) -> list[str]:
         """Return the files with rows: no empty ones, and none with a hidden name."""
@@ -181,6 +190,17 @@ def column_type(column: Mapping[str, Any]) -> Type:
     if not column.get("Type"):
         raise SqlError("HIVE_METASTORE_ERROR", f"Column {column['Name']} has no type")
     return of_glue(column["Type"])
+
+
+def _with_keys(
+    rows: pa.Table, values: Mapping[str, Sequence[str]], keys: Mapping[str, tuple[int, Type]]
+) -> pa.Table:
+    """Add partition keys, given by their place and type, to rows that have FILE."""
+    for name, (at, kind) in keys.items():
+        by_file = {uri: _value(of_part, at) for uri, of_part in values.items()}
+        texts = of_texts(rows[FILE], by_file.__getitem__, pa.string())
+        rows = rows.append_column(name, of_partition(texts, kind))
+    return rows
 
 
 def _value(values: Sequence[str], at: int) -> str | None:

@@ -164,6 +164,9 @@ def test_a_partitioned_table_has_the_files_of_its_partitions_alone(storage: Stor
     assert _rows(storage, definition, partitions) == [
         (2, date(2024, 1, 2)), (3, date(2024, 1, 3)), (4, date(2024, 1, 3)),
     ]  # fmt: skip
+    partitions[1] = {**partitions[0], "Values": ["2024-01-03"]}
+    both = [(2, date(2024, 1, 2)), (2, date(2024, 1, 3))]
+    assert sorted(_rows(storage, definition, partitions)) == both
     wrong = [{"Values": ["x"], "StorageDescriptor": {"Location": f"{PLACE}/day=2024-01-02"}}]
     with pytest.raises(SqlError, match="HIVE_INVALID_PARTITION_VALUE"):
         _rows(storage, definition, wrong)

@@ -123,6 +123,11 @@ def test_no_more_of_a_body_is_read_than_a_request_may_have() -> None:
         ("EXECUTE s USING 'a,b', 1", "EXECUTE", ("s",)),
         ("DROP DATABASE IF EXISTS x CASCADE", "DROP_DATABASE", ("x",)),
         ("describe formatted t", "DESCRIBE", ("t",)),
+        ("msck repair table `d`.t", "MSCK_REPAIR", ("d", "t")),
+        ("ALTER TABLE t DROP PARTITION (a = 1), PARTITION (a = -2)", "ALTER_TABLE", ("t",)),
+        ("CREATE EXTERNAL TABLE d.t (a int) LOCATION 's3://b/k'", "CREATE_TABLE", ("d", "t")),
+        ("INSERT INTO t (a, b) SELECT 1, 2", "INSERT", ("t",)),
+        ("INSERT INTO t(SELECT 1)", "INSERT", ("t",)),
     ],
 )  # fmt: skip
 def test_statements(text: str, verb: str, names: tuple[str, ...]) -> None:
@@ -139,11 +144,39 @@ def test_parts_of_statements() -> None:
     assert parse("EXECUTE s USING 'a,b', f(1, 2)").values == ("'a,b'", "f(1, 2)")
 
 
+def test_parts_of_an_external_table() -> None:
+    made = parse(
+        """CREATE EXTERNAL TABLE t (`Id` INTEGER COMMENT 'it''s', s struct<a:int,`b`:array<string>>,
+             d decimal(10, 2)) -- a note
+           PARTITIONED BY (day string) ROW FORMAT DELIMITED FIELDS TERMINATED BY '\\t'
+           ESCAPED BY '\\\\' STORED AS TEXTFILE LOCATION 's3://b/k/'
+           TBLPROPERTIES ("a" = 'b', 'c'='\\001')"""
+    ).details
+    assert made["columns"] == [
+        {"Name": "id", "Type": "int", "Comment": "it's"},
+        {"Name": "s", "Type": "struct<a:int,b:array<string>>"},
+        {"Name": "d", "Type": "decimal(10,2)"},
+    ]
+    assert made["keys"] == [{"Name": "day", "Type": "string"}]
+    assert made["delimited"] == {"field.delim": "\t", "escape.delim": "\\"}
+    assert made["properties"] == {"a": "b", "c": "\x01"}
+
+
 @pytest.mark.parametrize(
-    "text", ["", "ALTER TABLE t ADD COLUMNS (x int)", "EXPLAIN ANALYZE SELECT 1"]
+    ("text", "said"),
+    [
+        ("", "mismatched input"),
+        ("ALTER TABLE t RENAME TO u", "ALTER TABLE … RENAME is not supported"),
+        ("EXPLAIN ANALYZE SELECT 1", "mismatched input"),
+        ("CREATE EXTERNAL TABLE t (a int", "mismatched input"),
+        ("CREATE EXTERNAL TABLE t (a int) LOCATION 's3://b' LOCATION 's3://c'", "mismatched input"),
+        ("CREATE TABLE t (a int) LOCATION 's3://b'", "must be EXTERNAL"),
+        ("CREATE TABLE t (a int) TBLPROPERTIES ('table_type'='iceberg')", "Iceberg"),
+        ("MERGE INTO t USING u ON true WHEN MATCHED THEN DELETE", "MERGE is not supported"),
+    ],
 )
-def test_statements_that_are_refused(text: str) -> None:
-    with pytest.raises(SqlError):
+def test_statements_that_are_refused(text: str, said: str) -> None:
+    with pytest.raises(SqlError, match=said):
         parse(text)
 
 
