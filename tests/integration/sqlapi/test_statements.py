@@ -77,7 +77,6 @@ def test_ctas_makes_a_table_of_parquet(athena: Athena, endpoint: Endpoint, name:
     same = "SELECT id, price, note, at, day FROM {} ORDER BY id"
     assert athena.rows(same.format(name)) == athena.rows(same.format("sale"))
     assert "already exists" in athena.error(f"CREATE TABLE {name} AS SELECT 1 AS x")
-    assert "read only" in athena.error(f"INSERT INTO {name} SELECT 1")
     athena.rows(f"DROP TABLE {name}")
     assert "does not exist" in athena.error(f"SELECT * FROM {name}")
 
@@ -247,15 +246,15 @@ def test_properties_of_a_table_are_set(athena: Athena, endpoint: Endpoint, name:
     change = "ALTER TABLE {} SET TBLPROPERTIES ('a' = 'b')"
     assert "read only" in athena.error(change.format("sale"))
     assert "does not exist" in athena.error(change.format("nowhere"))
-    assert "ALTER is not supported" in athena.error(f"ALTER TABLE {name} ADD COLUMNS (y int)")
+    assert "RENAME is not supported" in athena.error(f"ALTER TABLE {name} RENAME TO y")
 
 
 @pytest.mark.parametrize(
     ("properties", "serde", "said"),
     [
         ({"projection.enabled": "true"}, {}, "Partition projection"),
-        ({"skip.header.line.count": "1"}, {}, "skip.header.line.count"),
-        ({}, {"escape.delim": "\\"}, "escape.delim"),
+        ({"skip.footer.line.count": "1"}, {}, "skip.footer.line.count"),
+        ({}, {"serialization.last.column.takes.rest": "true"}, "last.column.takes.rest"),
     ],
 )
 def test_what_says_which_rows_there_are_is_not_passed_over(
