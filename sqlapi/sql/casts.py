@@ -35,7 +35,7 @@ from sqlapi.sql.types import (
     varchar,
 )
 
-__all__ = ["cast", "local", "rounded", "type_of"]
+__all__ = ["cast", "json_text", "local", "rounded", "type_of"]
 
 _NAMES = {
     "BOOLEAN": BOOLEAN, "TINYINT": TINYINT, "SMALLINT": SMALLINT, "INT": INTEGER,
@@ -119,7 +119,7 @@ def cast(code: Code, kind: Type) -> Code:  # noqa: PLR0911
     if given.name == "json":
         return _from_json(code, kind)
     if kind == JSON:
-        return Code(_json_text(code), JSON)
+        return Code(json_text(code), JSON)
     if kind.name == "varchar":
         return _to_text(code, kind)
     if given.name == "varchar":
@@ -140,23 +140,36 @@ def cast(code: Code, kind: Type) -> Code:  # noqa: PLR0911
 
 
 def _from_json(code: Code, kind: Type) -> Code:
-    """Cast JSON to numbers, strings and booleans, and arrays and maps of them; refuse others."""
-    word = {"array": "list", "map": "pairs"}.get(kind.name, "value")
-    inner = kind.args[-1] if kind.args else kind
-    if (
-        inner.args
-        or (kind.name == "map" and kind.args[0].name != "varchar")
-        or not (inner.is_integer or inner in (DOUBLE, BOOLEAN) or inner == varchar(None))
-    ):
+    """Cast JSON to a scalar, or to arrays, maps and rows of what it can be cast to."""
+    sql = code.sql
+    if kind == JSON:
+        return code
+    if kind.name == "array":
+        inner = cast(Code('"t_i"', JSON), kind.args[0]).sql
+        made = f'list_transform(t_json_items({sql}), lambda "t_i": {inner})'
+        return Code(f"CAST({made} AS {kind.duck})", kind)
+    if kind.name == "map":
+        key = cast(Code('"t_i".k', varchar()), kind.args[0]).sql
+        value = cast(Code('"t_i".v', JSON), kind.args[1]).sql
+        pair = f"struct_pack(key := {key}, value := {value})"
+        made = f'list_transform(t_json_entries({sql}), lambda "t_i": {pair})'
+        return Code(f"CAST(map_from_entries({made}) AS {kind.duck})", kind)
+    if kind.name == "row":
+        names = f"CAST([{', '.join(text(name or '') for name in kind.fields)}] AS VARCHAR[])"
+        inside = ", ".join(
+            f'"f{i}" := {cast(Code(f"list_extract(t_m, {i + 1})", JSON), inner).sql}'
+            for i, inner in enumerate(kind.args)
+        )
+        made = f"CASE WHEN t_m IS NOT NULL THEN CAST(struct_pack({inside}) AS {kind.duck}) END"
+        whole = f"list_transform([t_json_fields({sql}, {names})], lambda t_m: {made})"
+        return Code(f"list_extract({whole}, 1)", kind)
+    if not (kind.is_integer or kind in (DOUBLE, BOOLEAN) or kind == varchar(None)):
         raise SqlError("NOT_SUPPORTED", f"Cast from json to {kind} is not supported")
-    wanted = "number" if inner.is_integer else inner.name
-    texts = f"t_json_{word}({code.sql}, '{wanted}')"
-    if word == "value":
-        return Code(f"CAST({texts} AS {kind.duck})", kind)
-    return Code(f"CAST({texts} AS {kind.duck})", kind)
+    wanted = "number" if kind.is_integer else kind.name
+    return Code(f"CAST(t_json_value({sql}, '{wanted}') AS {kind.duck})", kind)
 
 
-def _json_text(  # noqa: PLR0911
+def json_text(  # noqa: PLR0911
     code: Code,
 ) -> str:
     """Return a value's JSON, NULL for NULL. Raises SqlError for types that are not supported."""
@@ -172,8 +185,16 @@ def _json_text(  # noqa: PLR0911
         return f"CASE WHEN isfinite({sql}) THEN {shown} ELSE '\"' || {shown} || '\"' END"
     if kind == DATE:
         return f"('\"' || CAST({sql} AS VARCHAR) || '\"')"
+    if kind.name == "timestamp":
+        return f"('\"' || {cast(code, varchar()).sql} || '\"')"
+    if kind.name == "map" and not kind.args[0].args:
+        named = cast(Code('"t_k"', kind.args[0]), varchar()).sql
+        inner = json_text(Code('"t_w"', kind.args[1]))
+        keys = f'list_transform(map_keys({sql}), lambda "t_k": {named})'
+        values = f'list_transform(map_values({sql}), lambda "t_w": {inner})'
+        return f"t_json_of_pairs({keys}, {values})"
     if kind.name == "array":
-        inner = f"coalesce({_json_text(Code('t_j', kind.args[0]))}, 'null')"
+        inner = f"coalesce({json_text(Code('t_j', kind.args[0]))}, 'null')"
         joined = f"array_to_string(list_transform({sql}, lambda t_j: {inner}), ',')"
         return f"('[' || coalesce({joined}, '') || ']' || CASE WHEN {sql} IS NOT NULL THEN '' END)"
     if kind.name == "row":
@@ -185,7 +206,7 @@ def _json_text(  # noqa: PLR0911
             for i, (name, t) in enumerate(zip(kind.fields, kind.args, strict=True))
         )
         inside = " || ',' || ".join(
-            f"{text(head)} || coalesce({_json_text(field)}, 'null')" for head, field in fields
+            f"{text(head)} || coalesce({json_text(field)}, 'null')" for head, field in fields
         )
         return f"('{{' || {inside} || '}}' || CASE WHEN {sql} IS NOT NULL THEN '' END)"
     raise SqlError("NOT_SUPPORTED", f"Cast from {kind} to json is not supported")

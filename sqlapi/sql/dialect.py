@@ -15,6 +15,7 @@ from sqlglot.tokenizer_core import TokenType
 from sqlapi.sql.budget import check_length, too_deep
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.grammar import check_tokens
+from sqlapi.sql.json_calls import PARSERS as JSON_PARSERS
 
 __all__ = ["AthenaText", "TypedLiteral", "bound", "parse_query", "shown", "tokens"]
 
@@ -58,7 +59,7 @@ class AthenaText(Trino):
             name: parse
             for name, parse in TrinoParser.FUNCTION_PARSERS.items()
             if name in {"CAST", "TRY_CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM", "LISTAGG"}
-        }
+        } | JSON_PARSERS
         TYPE_LITERAL_PARSERS: ClassVar[dict[Any, Any]] = {
             **TrinoParser.TYPE_LITERAL_PARSERS,
             **dict.fromkeys(

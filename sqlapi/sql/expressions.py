@@ -19,6 +19,8 @@ from sqlapi.sql.dialect import TypedLiteral, shown
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions.dates import field
 from sqlapi.sql.functions.registry import SCALARS
+from sqlapi.sql.functions.sql_json import json_call
+from sqlapi.sql.json_calls import JsonCall
 from sqlapi.sql.literals import check_zone, decimal_literal, interval, number, timestamp_literal
 from sqlapi.sql.operators import arithmetic, compare, concatenated, negated
 from sqlapi.sql.parts import check_parts, position
@@ -351,6 +353,7 @@ Expressions._HANDLERS.update(
         exp.Subquery: E.subquery, exp.Like: E.like, exp.Escape: E.escape, exp.Neg: E._neg,
         exp.DPipe: E._pipe, exp.StrPosition: E._position, exp.Substring: E._substring,
         exp.Trim: E._trim, exp.Anonymous: E.call, exp.Window: E.window, exp.Filter: E.filtered,
+        JsonCall: lambda e, t: json_call(e.code, t),
         exp.IgnoreNulls: E.call_with_nulls, exp.GroupConcat: E.listagg,
         **dict.fromkeys(COMPARISONS, E.comparison), **dict.fromkeys(_ARITHMETIC, E._arithmetic),
     }

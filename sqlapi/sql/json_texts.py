@@ -9,22 +9,28 @@ from typing import Any
 from sqlapi.sql.code import failure
 
 __all__ = [
+    "check_numbers",
+    "dumped",
+    "json_array_get",
     "json_array_length",
     "json_at",
+    "json_entries",
+    "json_fields",
     "json_has",
-    "json_lax",
-    "json_list",
-    "json_pairs",
+    "json_items",
+    "json_of_pairs",
     "json_parse",
     "json_quoted",
     "json_scalar",
     "json_scalar_at",
     "json_size",
     "json_value",
+    "load_json",
+    "scalar_text",
 ]
 
 
-def _json_load(value: str, *, last: bool = False) -> Any:
+def load_json(value: str, *, last: bool = False) -> Any:
     """Parse a JSON text. With `last`, the last of several members with one name counts.
 
     Raises JSONDecodeError, and ValueError for JSON that is not supported, such as members with
@@ -70,24 +76,24 @@ def _dump(value: Any, *, ordered: bool) -> str:
 
 def json_parse(value: str) -> str:
     try:
-        tree = _json_load(value, last=True)
+        tree = load_json(value, last=True)
     except json.JSONDecodeError:
         raise failure("INVALID_FUNCTION_ARGUMENT", f"Cannot convert '{value}' to JSON") from None
-    _check_numbers(tree)
+    check_numbers(tree)
     return _dump(tree, ordered=True)
 
 
-def _check_numbers(tree: Any) -> None:
+def check_numbers(tree: Any) -> None:
     """Raise ValueError for numbers such as 1e3 and 1.00, which Trino writes differently."""
     if isinstance(tree, _Number):
         if not re.fullmatch(r"-?\d{1,18}(\.\d{0,14}[1-9])?", tree) or tree == "-0":
             raise failure("NOT_SUPPORTED", f"The JSON number {tree} is not supported")
     elif isinstance(tree, dict):
         for value in tree.values():
-            _check_numbers(value)
+            check_numbers(value)
     elif isinstance(tree, list):
         for value in tree:
-            _check_numbers(value)
+            check_numbers(value)
 
 
 _STEP = re.compile(r"\.([A-Za-z_][A-Za-z0-9_]*)|\[(\d+)\]|\[\"([^\"]*)\"\]")
@@ -95,7 +101,7 @@ _STEP = re.compile(r"\.([A-Za-z_][A-Za-z0-9_]*)|\[(\d+)\]|\[\"([^\"]*)\"\]")
 
 def _walk(value: str, path: str) -> tuple[bool, Any]:
     try:
-        tree = _json_load(value)
+        tree = load_json(value)
     except json.JSONDecodeError:
         return False, None
     for name, index, quoted in _STEP.findall(path):
@@ -121,7 +127,7 @@ def json_at(value: str, path: str) -> str | None:
     there, found = _walk(value, path)
     if not there:
         return None
-    _check_numbers(found)
+    check_numbers(found)
     return _dump(found, ordered=False)
 
 
@@ -158,28 +164,6 @@ def _text_of(tree: Any, wanted: str) -> str | None:
     raise failure("NOT_SUPPORTED", f"Cast of the JSON {shown} to {wanted}")
 
 
-def json_lax(value: str, path: str) -> str | None:
-    """Return the number, string or boolean at a SQL/JSON path; None if there is none."""
-    try:
-        tree = _json_load(value)
-    except json.JSONDecodeError:
-        return None
-    for name, index, quoted in _STEP.findall(path):
-        if isinstance(tree, list) != bool(index):
-            # lax paths unwrap arrays, and wrap other values in arrays
-            raise failure("NOT_SUPPORTED", f"json_value of {path} in {value}")
-        if index:
-            tree = tree[int(index)] if int(index) < len(tree) else None
-        else:
-            tree = tree.get(name or quoted) if isinstance(tree, dict) else None
-        if tree is None:
-            return None
-    _check_numbers(tree)
-    if isinstance(tree, dict | list) or tree is None:
-        return None
-    return str(tree).lower() if isinstance(tree, bool) else str(tree)
-
-
 def json_size(value: str, path: str) -> int | None:
     """Return the number of members or elements: 0 for a scalar, None for no value."""
     there, found = _walk(value, path)
@@ -196,29 +180,77 @@ def json_quoted(value: str) -> str:
 
 
 def json_value(value: str, wanted: str) -> str | None:
-    return _text_of(_json_load(value), wanted)
+    return _text_of(load_json(value), wanted)
 
 
-def json_list(value: str, wanted: str) -> list[str | None] | None:
-    tree = _json_load(value)
+def scalar_text(tree: Any) -> str | None:
+    """Return a number, string or boolean as text; None for null."""
+    if tree is None:
+        return None
+    return str(tree).lower() if isinstance(tree, bool) else str(tree)
+
+
+def dumped(tree: Any) -> str:
+    """Return a tree as JSON, members in their order."""
+    return _dump(tree, ordered=False)
+
+
+def _part(tree: Any) -> str | None:
+    return None if tree is None else dumped(tree)
+
+
+def json_items(value: str) -> list[str | None] | None:
+    """Return the JSON of an array's elements; None for null."""
+    tree = load_json(value)
     if tree is None:
         return None
     if not isinstance(tree, list):
         raise failure(
             "INVALID_CAST_ARGUMENT", f"Cannot cast to array. Expected a json array: {value}"
         )
-    return [_text_of(item, wanted) for item in tree]
+    return [_part(item) for item in tree]
 
 
-def json_pairs(value: str, wanted: str) -> dict[str, str | None] | None:
-    tree = _json_load(value)
+def json_entries(value: str) -> list[dict[str, str | None]] | None:
+    """Return the members of an object, with the JSON of their values; None for null."""
+    tree = load_json(value)
     if tree is None:
         return None
     if not isinstance(tree, dict):
         raise failure(
             "INVALID_CAST_ARGUMENT", f"Cannot cast to map. Expected a json object: {value}"
         )
-    return {key: _text_of(item, wanted) for key, item in tree.items()}
+    return [{"k": key, "v": _part(item)} for key, item in tree.items()]
+
+
+def json_fields(value: str, names: list[str]) -> list[str | None] | None:
+    """Return the JSON of a row's fields, from an object by name or an array by place."""
+    tree = load_json(value)
+    if tree is None:
+        return None
+    if isinstance(tree, dict):
+        small = {key.lower(): item for key, item in tree.items()}
+        if len(small) < len(tree) or len(set(names)) < len(names):
+            raise failure("NOT_SUPPORTED", "Cast to a row with several fields of one name")
+        return [_part(small.get(name)) for name in names]
+    if not isinstance(tree, list) or len(tree) != len(names):
+        raise failure("INVALID_CAST_ARGUMENT", f"Cannot cast to row: {value}")
+    return [_part(item) for item in tree]
+
+
+def json_of_pairs(keys: list[str], values: list[str | None]) -> str:
+    """Return the object of names and JSON values, ordered by name, as CAST makes it of a map."""
+    pairs = sorted(zip(keys, values, strict=True), key=lambda pair: pair[0])
+    return "{" + ",".join(f"{json_quoted(k)}:{v or 'null'}" for k, v in pairs) + "}"
+
+
+def json_array_get(value: str, index: int) -> str | None:
+    """Return an element, of which Trino shows text without quotes; -1 is the last one."""
+    there, tree = _walk(value, "$")
+    if not there or not isinstance(tree, list) or not -len(tree) <= index < len(tree):
+        return None
+    item = tree[index]
+    return scalar_text(item) if not isinstance(item, dict | list) else dumped(item)
 
 
 def json_has(value: str, searched: str, wanted: str) -> bool | None:

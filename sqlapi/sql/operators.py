@@ -35,7 +35,8 @@ def compare(operator: str, left: Code, right: Code) -> Code:
     if kind.name in ("row", "array") and operator in ("=", "<>"):
         made = _composed_equal(coerced(left, kind), coerced(right, kind))
         return made if operator == "=" else Code(f"(NOT {made.sql})", BOOLEAN)
-    if not (operator.endswith("DISTINCT FROM") and _is_plain(kind)):
+    is_json = kind.name == "json" and operator in ("=", "<>")
+    if not is_json and not (operator.endswith("DISTINCT FROM") and _is_plain(kind)):
         _check_comparable(kind, operator)
     a, b = coerced(left, kind), coerced(right, kind)
     plain = f"({a.sql} {operator} {b.sql})"

@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from sqlapi.sql.dialect import TypedLiteral, shown
 from sqlapi.sql.errors import SqlError
+from sqlapi.sql.json_calls import JsonCall
 
 __all__ = ["check_parts", "position"]
 
@@ -49,6 +50,7 @@ _PARTS: dict[type, set[str]] = {
     exp.CTE: {"alias"},
     exp.TableSample: {"method", "percent"},
     exp.Filter: set(),
+    JsonCall: {"returning", "wrapper", "quotes", "on_empty", "on_error", "nulls"},
 }
 
 

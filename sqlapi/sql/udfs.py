@@ -27,13 +27,16 @@ from sqlapi.sql.encodings import (
     xxhash64,
 )
 from sqlapi.sql.errors import SqlError
+from sqlapi.sql.json_paths import path_exists, path_query, path_state, path_value
 from sqlapi.sql.json_texts import (
+    json_array_get,
     json_array_length,
     json_at,
+    json_entries,
+    json_fields,
     json_has,
-    json_lax,
-    json_list,
-    json_pairs,
+    json_items,
+    json_of_pairs,
     json_parse,
     json_quoted,
     json_scalar,
@@ -277,8 +280,10 @@ def null_safe(call: Callable[..., Any], arity: int) -> Callable[..., Any]:
 
 REFUSING = (
     "t_url", "t_json_parse", "t_json_at", "t_json_scalar_at", "t_json_array_length",
-    "t_json_scalar", "t_json_value", "t_json_list", "t_json_pairs", "t_json_has",
-    "t_json_quoted", "t_json_size", "t_json_lax", "t_url_parameter", "t_url_decode", "t_strpos",
+    "t_json_scalar", "t_json_value", "t_json_items", "t_json_entries", "t_json_fields",
+    "t_json_of_pairs", "t_path_exists", "t_path_query", "t_path_state", "t_path_value",
+    "t_json_has",
+    "t_json_quoted", "t_json_size", "t_url_parameter", "t_url_decode", "t_strpos",
     "t_iso_timestamp", "t_round_to", "t_cbrt", "t_soundex", "t_from_utf8",
 )  # fmt: skip
 """Names of the functions in UDFS that refuse some values."""
@@ -300,11 +305,17 @@ UDFS: dict[str, Udf] = {
     "t_split_limit": (_split_limit, ["VARCHAR", "VARCHAR", "BIGINT"], "VARCHAR[]"),
     "t_json_quoted": (json_quoted, ["VARCHAR"], "VARCHAR"),
     "t_json_size": (json_size, ["VARCHAR", "VARCHAR"], "BIGINT"),
-    "t_json_lax": (json_lax, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    "t_json_items": (json_items, ["VARCHAR"], "VARCHAR[]"),
+    "t_json_entries": (json_entries, ["VARCHAR"], "STRUCT(k VARCHAR, v VARCHAR)[]"),
+    "t_json_fields": (json_fields, ["VARCHAR", "VARCHAR[]"], "VARCHAR[]"),
+    "t_json_of_pairs": (json_of_pairs, ["VARCHAR[]", "VARCHAR[]"], "VARCHAR"),
+    "t_json_array_get": (json_array_get, ["VARCHAR", "BIGINT"], "VARCHAR"),
+    "t_path_exists": (path_exists, ["VARCHAR"] * 3, "BOOLEAN"),
+    "t_path_query": (path_query, ["VARCHAR"] * 3, "VARCHAR"),
+    "t_path_state": (path_state, ["VARCHAR", "VARCHAR"], "VARCHAR"),
+    "t_path_value": (path_value, ["VARCHAR", "VARCHAR"], "VARCHAR"),
     "t_double_text": (java_double, ["DOUBLE"], "VARCHAR"),
     "t_json_value": (json_value, ["VARCHAR", "VARCHAR"], "VARCHAR"),
-    "t_json_list": (json_list, ["VARCHAR", "VARCHAR"], "VARCHAR[]"),
-    "t_json_pairs": (json_pairs, ["VARCHAR", "VARCHAR"], "MAP(VARCHAR, VARCHAR)"),
     "t_json_has": (json_has, ["VARCHAR", "VARCHAR", "VARCHAR"], "BOOLEAN"),
     "t_iso_timestamp": (_iso_timestamp, ["VARCHAR"], "TIMESTAMP"),
     "t_reversed_bytes": (lambda value: bytes(value)[::-1], ["BLOB"], "BLOB"),

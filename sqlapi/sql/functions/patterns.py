@@ -40,7 +40,7 @@ _SIGN = re.compile(r"\\.|.", re.DOTALL)
 
 
 def _with_java_signs(pattern: str) -> str:
-    """Return a pattern in which \\s includes the vertical tab. Raises SqlError for `$` before its end."""
+    """Return a pattern in which \\s includes the vertical tab. Raises SqlError for an early `$`."""
     made, inside = [], False
     signs = _SIGN.findall(pattern)
     for i, sign in enumerate(signs):

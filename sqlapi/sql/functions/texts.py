@@ -72,6 +72,7 @@ simple("json_array_contains", [V, V], BOOLEAN, "t_json_has({0}, {1}, 'varchar')"
 simple("json_array_contains", [V, N], BOOLEAN, "t_json_has({0}, CAST({1} AS VARCHAR), 'number')")
 simple("json_array_contains", [V, BOOLEAN], BOOLEAN,
        "t_json_has({0}, CAST({1} AS VARCHAR), 'boolean')")  # fmt: skip
+simple("json_array_get", [V, N], JSON, "t_json_array_get({0}, {1})")
 simple("is_json_scalar", [V], BOOLEAN, "t_json_scalar({0})")
 simple("sha1", [B], B, "t_sha1({0})")
 simple("sha512", [B], B, "t_sha512({0})")
@@ -132,14 +133,6 @@ def _concat_ws(separator: Code, *values: Code) -> Code:
 @function("json_extract_scalar")
 def _json_extract_scalar(value: Code, path: Code) -> Code:
     return _json("t_json_scalar_at", value, path)
-
-
-@function("json_value")
-def _json_value(value: Code, path: Code) -> Code:
-    mode, _, steps = constant(path, "json_value").partition(" ")
-    if mode != "lax" or not _PATH.fullmatch(steps) or value.type.name != "varchar":
-        raise SqlError("NOT_SUPPORTED", f"Function json_value with the path {steps}")
-    return Code(f"t_json_lax({value.sql}, {text(steps)})", VARCHAR)
 
 
 @function("json_size")
