@@ -207,7 +207,8 @@ class TableStatements:
         found = [
             one["Values"]
             for one in self._all.partitions(row["database"], row["name"])
-            if all(one["Values"][keys.index(key)] == value for key, value in values.items())
+            if len(one["Values"]) == len(keys)
+            and all(one["Values"][keys.index(key)] == value for key, value in values.items())
         ]
         if not found and not exists:
             raise SqlError("HIVE_METASTORE_ERROR", f"Partition not found: {dict(values)}")

@@ -100,6 +100,8 @@ class Glue:
         self._all.store_database(database)
         definition = given["TableInput"]
         name = _name(definition["Name"])
+        for keys in given.get("PartitionIndexes") or []:
+            raise ApiError("OperationNotSupportedException", f"Partition index {keys['IndexName']}")
         if self._all.source_name(database, name):
             raise ApiError("AlreadyExistsException", "Table already exists.")
         made = self._store.run(
@@ -109,8 +111,6 @@ class Glue:
         )
         if not made:
             raise ApiError("AlreadyExistsException", "Table already exists.")
-        for keys in given.get("PartitionIndexes") or []:
-            raise ApiError("OperationNotSupportedException", f"Partition index {keys['IndexName']}")
         return {}
 
     def get_table(self, given: Members) -> Members:
@@ -278,7 +278,7 @@ class Glue:
         rows = self._partitions(given)
         if given.get("Expression"):
             table = self._all.table(given["DatabaseName"], given["TableName"])
-            keys = [key["Name"] for key in table.get("PartitionKeys") or []]
+            keys = {key["Name"]: key.get("Type") or "" for key in table.get("PartitionKeys") or []}
             try:
                 wanted = partition_filter(keys, given["Expression"])
             except ExpressionError as error:

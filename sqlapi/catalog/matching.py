@@ -43,12 +43,15 @@ def matching(names: Sequence[str], pattern: str, *, whole: bool) -> list[str]:
 def matching_hive(names: Sequence[str], pattern: str | None) -> list[str]:
     """Return the names that match Hive's pattern: `*` is anything, `|` is "or", case is ignored.
 
+    `.*` is the same as `*`: Hive reads patterns as regular expressions, and clients write them so.
+
     Raises SqlError for a pattern that is too long.
     """
     if pattern is None:
         return list(names)
     choices = [
-        ".*".join(re.escape(part) for part in choice.split("*")) for choice in pattern.split("|")
+        ".*".join(re.escape(part) for part in choice.replace(".*", "*").split("*"))
+        for choice in pattern.split("|")
     ]
     try:
         return matching(names, f"(?is){'|'.join(choices)}", whole=True)
