@@ -19,6 +19,7 @@ from sqlapi.athena.queries import QueryStatements
 from sqlapi.athena.results import Results
 from sqlapi.athena.saved import Saved
 from sqlapi.athena.workgroups import Workgroups
+from sqlapi.catalog.column_statistics import ColumnStatistics
 from sqlapi.catalog.definitions import Definitions
 from sqlapi.catalog.glue import Glue
 from sqlapi.protocol.app import application
@@ -68,7 +69,8 @@ def build(settings: Settings, source: TableSource, storage: Storage) -> Starlett
         **Saved(store, workgroups).operations(),
         **Metadata(definitions, settings.catalog).operations(),
     }
-    app = application(settings, {"athena": athena, "glue": Glue(definitions).operations()})
+    glue = {**Glue(definitions).operations(), **ColumnStatistics(definitions).operations()}
+    app = application(settings, {"athena": athena, "glue": glue})
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

@@ -14,6 +14,7 @@ from psycopg.types.json import Jsonb
 from sqlapi.catalog.hudi import names_of, place_of, s3_place, table_input
 from sqlapi.catalog.information_schema import Asked
 from sqlapi.catalog.information_schema import rows as information_rows
+from sqlapi.catalog.views import is_view
 from sqlapi.protocol.errors import ApiError
 from sqlapi.source import MergeView, SourceError, SourceTable, TableSource
 from sqlapi.store import Row, Store
@@ -22,6 +23,8 @@ __all__ = ["Definitions", "SourceName"]
 
 _SECONDS = 1.0
 _PARALLEL = 8
+_OWNER = "hadoop"
+"""Owner of views whose definition has none."""
 _COMMIT = "last_commit_completion_time_sync"
 """The table parameter in which Hudi's own catalog sync stores the last commit."""
 SourceName = tuple[SourceTable, MergeView]
@@ -212,9 +215,13 @@ class Definitions:
             "VersionId": str(row["version"]),
             "IsRegisteredWithLakeFormation": False,
         }
-        return dict(row["definition"]) | {
-            key: value for key, value in made.items() if value is not None
-        }
+        # Trino runs a view as its owner, and refuses one without.
+        owner = {"Owner": _OWNER} if is_view(row["definition"]) else {}
+        return (
+            owner
+            | dict(row["definition"])
+            | {key: value for key, value in made.items() if value is not None}
+        )
 
     def _described(self, database: str, name: str, found: SourceName) -> dict[str, Any]:
         table, view = found

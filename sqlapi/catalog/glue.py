@@ -312,10 +312,13 @@ class Glue:
         return {}
 
     def delete_partition(self, given: Members) -> Members:
+        place = [given["DatabaseName"].lower(), given["TableName"].lower()]
         deleted = self._store.run(
-            "DELETE FROM glue_partition"
+            "WITH statistics AS (DELETE FROM glue_column_statistics"
+            " WHERE database = %s AND name = %s AND partition_values = %s)"
+            " DELETE FROM glue_partition"
             " WHERE database = %s AND name = %s AND partition_values = %s",
-            [given["DatabaseName"].lower(), given["TableName"].lower(), given["PartitionValues"]],
+            [*place, given["PartitionValues"], *place, given["PartitionValues"]],
         )
         if not deleted:
             raise ApiError("EntityNotFoundException", "Cannot find partition.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -165,3 +166,70 @@ def test_what_is_wrong_is_said(glue: Any, endpoint: Endpoint) -> None:
     assert caught.value.response["Error"]["Code"] == "InvalidRequestException"
     with pytest.raises(glue.exceptions.EntityNotFoundException):
         glue.get_tables(DatabaseName="none")
+
+
+def test_statistics_of_columns_are_kept(glue: Any, database: str) -> None:
+    """As Trino's metastore sends them after CREATE TABLE, with values in base64."""
+    keys = [{"Name": "k", "Type": "string"}]
+    glue.create_table(DatabaseName=database, TableInput=_table("t", PartitionKeys=keys))
+    place = {"DatabaseName": database, "TableName": "t"}
+    glue.create_partition(**place, PartitionInput={"Values": ["a"]})
+    told = [
+        {
+            "ColumnName": "id", "ColumnType": "int",
+            "AnalyzedTime": datetime(2024, 1, 2, tzinfo=UTC),
+            "StatisticsData": {
+                "Type": "LONG",
+                "LongColumnStatisticsData": {
+                    "MinimumValue": 1, "MaximumValue": 9, "NumberOfNulls": 0,
+                    "NumberOfDistinctValues": 3,
+                },
+            },
+        },
+        {
+            "ColumnName": "price", "ColumnType": "decimal(8,2)",
+            "AnalyzedTime": datetime(2024, 1, 2, tzinfo=UTC),
+            "StatisticsData": {
+                "Type": "DECIMAL",
+                "DecimalColumnStatisticsData": {
+                    "MinimumValue": {"UnscaledValue": b"\x01\x02", "Scale": 2},
+                    "NumberOfNulls": 1, "NumberOfDistinctValues": 2,
+                },
+            },
+        },
+    ]  # fmt: skip
+    asked = {"ColumnNames": ["id", "price", "nope"]}
+    places: list[dict[str, Any]] = [{}, {"PartitionValues": ["a"]}]
+    for values in places:
+        of = "partition" if values else "table"
+        update = getattr(glue, f"update_column_statistics_for_{of}")
+        read = getattr(glue, f"get_column_statistics_for_{of}")
+        assert read(**place, **values, **asked)["ColumnStatisticsList"] == []
+        update(**place, **values, ColumnStatisticsList=told)
+        update(**place, **values, ColumnStatisticsList=told[:1])
+        assert read(**place, **values, **asked)["ColumnStatisticsList"] == told
+        delete = getattr(glue, f"delete_column_statistics_for_{of}")
+        delete(**place, **values, ColumnName="id")
+        with pytest.raises(glue.exceptions.EntityNotFoundException):
+            delete(**place, **values, ColumnName="id")
+    with pytest.raises(glue.exceptions.EntityNotFoundException):
+        glue.get_column_statistics_for_table(**{**place, "TableName": "nope"}, **asked)
+    lake = {"DatabaseName": "tickit", "TableName": "sale"}
+    assert glue.get_column_statistics_for_table(**lake, **asked)["ColumnStatisticsList"] == []
+    with pytest.raises(glue.exceptions.InvalidInputException, match="of the lake"):
+        glue.update_column_statistics_for_table(**lake, ColumnStatisticsList=told)
+
+
+def test_a_table_with_partition_indexes_is_not_stored(glue: Any, database: str) -> None:
+    index = {"Keys": ["k"], "IndexName": "i"}
+    with pytest.raises(ClientError, match="Partition index i"):
+        glue.create_table(
+            DatabaseName=database, TableInput=_table("t"), PartitionIndexes=[index]
+        )  # fmt: skip
+    assert glue.get_tables(DatabaseName=database)["TableList"] == []
+
+
+def test_a_view_has_an_owner(glue: Any, athena: Athena, database: str) -> None:
+    """Trino runs a view as the owner that its definition in Glue has."""
+    athena.rows("CREATE VIEW v AS SELECT 1 AS x", database)
+    assert glue.get_table(DatabaseName=database, Name="v")["Table"]["Owner"]
