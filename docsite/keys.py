@@ -13,7 +13,7 @@ from pydantic_core import PydanticUndefined
 
 from docsite.docstrings import attributes
 from labctl.config.aws import AwsProfile
-from labctl.config.model import ComposeProfile, LabConfig, NativeProfile
+from labctl.config.lab_config import ComposeProfile, LabConfig, NativeProfile
 from labctl.config.services import Command, OwnService
 from labctl.engine_names import INSTALLED
 from labctl.sources import ENGINES

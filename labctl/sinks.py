@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.files import ConnectorFile, connector_files
+from labctl.kafkaconnect.connector_files import ConnectorFile, connector_files
 from labctl.tables import CONNECTORS, LabTable
 from lakehouse.bronze.partitioner import is_by_value
 from lakehouse.bronze.sink_config import sink_problems, topics_taken

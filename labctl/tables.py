@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from labctl.config.model import LabConfig, Source
+from labctl.config.lab_config import LabConfig, Source
 from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError, did_you_mean
-from labctl.kafkaconnect.files import read_connector
+from labctl.kafkaconnect.connector_files import read_connector
 from labctl.kafkaconnect.topic_names import table_of, topic_of
 from labctl.sources import ENGINES
 from lakehouse.errors import ConfigurationError

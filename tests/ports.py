@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from labctl.home import sockets
+from labctl.state import sockets
 
 _given: set[int] = set()
 

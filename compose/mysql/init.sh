@@ -1,5 +1,5 @@
 # Sourced once by the image's entrypoint, when the data folder is made; labctl's setup
-# (labctl/engines/mysql/service.py) does the same on a server that it starts. One statement per line.
+# (labctl/engines/mysql/mysql_service.py) does the same on a server that it starts. One statement per line.
 docker_process_sql <<SQL
 CREATE USER 'labctl_admin'@'%' IDENTIFIED BY '$(cat /run/secrets/mysql-admin)';
 GRANT ALL ON *.* TO 'labctl_admin'@'%' WITH GRANT OPTION;

@@ -1,4 +1,4 @@
-# Run once, when the data folder is made; labctl's setup (labctl/engines/postgres/service.py) does the same
+# Run once, when the data folder is made; labctl's setup (labctl/engines/postgres/postgres_service.py) does the same
 # on a server that it starts. Passwords come from files, never from the command line.
 psql --set=ON_ERROR_STOP=1 --username="$POSTGRES_USER" --dbname=postgres <<SQL
 CREATE ROLE labctl_owner LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD '$(cat /run/secrets/postgres-owner)';

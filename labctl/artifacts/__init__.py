@@ -1,7 +1,7 @@
 """Artefacts that the native runtime needs besides Python packages: locked, fetched, verified."""
 
-from labctl.artifacts.progress import Progress, SilentProgress, Unit
-from labctl.artifacts.store import ArtifactStatus, ArtifactStore, default_cache
+from labctl.artifacts.artifact_store import ArtifactStatus, ArtifactStore, default_cache
+from labctl.artifacts.fetch_progress import Progress, SilentProgress, Unit
 
 __all__ = [
     "ArtifactStatus",

@@ -10,6 +10,7 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from labctl.artifacts import debian, golang, maven, pypi
+from labctl.artifacts.fetch_progress import Progress
 from labctl.artifacts.job import CancelledError, Job, Provenance
 from labctl.artifacts.lock import (
     Artifact,
@@ -18,7 +19,6 @@ from labctl.artifacts.lock import (
     MavenArtifact,
     PypiArtifact,
 )
-from labctl.artifacts.progress import Progress
 from labctl.artifacts.tree import publish, tree_path
 from labctl.errors import ExitCode, LabError
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from labctl.artifacts.progress import Progress, Unit
+from labctl.artifacts.fetch_progress import Progress, Unit
 from labctl.errors import LabError
 
 __all__ = ["CancelledError", "Job", "Provenance", "folder_size"]

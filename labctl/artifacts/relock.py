@@ -26,6 +26,7 @@ from jgo.maven import MavenContext
 from labctl.artifacts import debian, maven, pypi, system
 from labctl.artifacts.apt import Apt
 from labctl.artifacts.checksum import sha256_of
+from labctl.artifacts.fetch_progress import SilentProgress
 from labctl.artifacts.job import Job
 from labctl.artifacts.lock import (
     VERSION_OPTION,
@@ -39,7 +40,6 @@ from labctl.artifacts.lock import (
     PypiArtifact,
     load_lock,
 )
-from labctl.artifacts.progress import SilentProgress
 from labctl.errors import ExitCode, LabError
 
 __all__ = ["main"]

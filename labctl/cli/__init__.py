@@ -85,7 +85,7 @@ COMMANDS: Mapping[str, _Command] = MappingProxyType(
 def main() -> None:
     """Run the console script. It imports the command that was typed, and only names the others."""
     from labctl.cli.app import announce, root
-    from labctl.home.proxies import leave_loopback_out
+    from labctl.state.proxies import leave_loopback_out
     from sqlapi.pandas_left_out import leave_pandas_out
 
     leave_pandas_out()

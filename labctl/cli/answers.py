@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from labctl.cli.format import Format
 from labctl.cli.output import print_result
 from labctl.cli.rows import records_of, rows_csv, rows_table
-from labctl.lab.athena import Answer
+from labctl.lab.catalog.athena_client import Answer
 
 __all__ = ["DatabaseOption", "WideOption", "one_line", "print_answer"]
 

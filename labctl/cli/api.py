@@ -16,7 +16,14 @@ from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result, stderr
 from labctl.cli.progress import ConsoleProgress
 from labctl.errors import ExitCode
-from labctl.lab.api import ApiStatus, SwitchedOff, api_of, api_status, switch_off, switch_on
+from labctl.lab.catalog.lake_api_switch import (
+    ApiStatus,
+    SwitchedOff,
+    api_of,
+    api_status,
+    switch_off,
+    switch_on,
+)
 
 __all__ = ["down_command", "open_command", "status_command", "up_command"]
 

@@ -16,7 +16,15 @@ from labctl.cli.app import Invocation, command
 from labctl.cli.format import Format
 from labctl.cli.output import print_result, stdout
 from labctl.json_text import to_json_line
-from labctl.lab.api_cache import RESULTS, CachedAnswer, CacheStats, clear, keys, monitor, stats
+from labctl.lab.catalog.api_cache import (
+    RESULTS,
+    CachedAnswer,
+    CacheStats,
+    clear,
+    keys,
+    monitor,
+    stats,
+)
 
 __all__ = ["cache"]
 

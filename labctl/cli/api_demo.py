@@ -5,7 +5,7 @@ from __future__ import annotations
 from labctl.cli.app import Invocation
 from labctl.cli.output import print_result, stderr
 from labctl.cli.progress import ConsoleProgress
-from labctl.lab.api import api_of, switch_on
+from labctl.lab.catalog.lake_api_switch import api_of, switch_on
 
 __all__ = ["demo_command"]
 

@@ -12,7 +12,7 @@ from rich.text import Text
 from labctl.cli.app import Invocation
 from labctl.cli.output import print_result, stderr
 from labctl.errors import ExitCode
-from labctl.lab.api import api_of
+from labctl.lab.catalog.lake_api_switch import api_of
 
 if TYPE_CHECKING:
     from labctl.latency.api_load import Round

@@ -14,8 +14,8 @@ from labctl.cli.app import Invocation, command, group
 from labctl.cli.athena_saved import named, prepared
 from labctl.cli.output import print_result
 from labctl.cli.records import CountOption
-from labctl.lab.athena import Execution, athena_of
-from labctl.lab.athena_connection import first_database
+from labctl.lab.catalog.athena_client import Execution, athena_of
+from labctl.lab.catalog.athena_connection import first_database
 
 __all__ = ["history_command", "run_command"]
 

@@ -12,9 +12,9 @@ from rich.text import Text
 from labctl.cli.answers import DatabaseOption, WideOption, one_line, print_answer
 from labctl.cli.app import Invocation, command
 from labctl.cli.output import print_result
-from labctl.lab.athena import athena_of
-from labctl.lab.athena_connection import connection_of, first_database
-from labctl.lab.athena_saved import (
+from labctl.lab.catalog.athena_client import athena_of
+from labctl.lab.catalog.athena_connection import connection_of, first_database
+from labctl.lab.catalog.athena_saved import (
     NamedQueries,
     NamedQuery,
     PreparedStatement,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.passing_on import PassedOn, become
-from labctl.lab.programs import aws
+from labctl.lab.clients.client_programs import aws
 
 __all__ = ["aws_command"]
 

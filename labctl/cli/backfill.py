@@ -9,7 +9,7 @@ import typer
 from labctl.cli.app import Invocation
 from labctl.cli.output import print_result, stderr
 from labctl.counted import counted
-from labctl.lab.backfill import backfill_table
+from labctl.lab.connectors.backfill import backfill_table
 
 __all__ = ["backfill_command"]
 

@@ -16,8 +16,8 @@ from labctl.cli.latency_live import LiveView
 from labctl.cli.output import print_result, stderr, to_json
 from labctl.cli.reports import write_file
 from labctl.errors import ExitCode
-from labctl.floor.report import FloorReport, read_report, worse_than
-from labctl.latency.pipeline import PipelineFigures, measure_pipeline
+from labctl.floor.floor_report import FloorReport, read_report, worse_than
+from labctl.latency.lab_figures import PipelineFigures, measure_pipeline
 
 __all__ = ["bench_command"]
 
@@ -61,7 +61,7 @@ def bench_command(
     takes a lab that runs, if --lab names one.
     """
     # It loads Spark.
-    from labctl.floor.run import measure_floor, measure_floor_on_new_lab
+    from labctl.floor.floor_run import measure_floor, measure_floor_on_new_lab
 
     before = read_report(compare) if compare is not None else None
     lab = replace(invocation, name=invocation.name or BENCH_LAB).lab()

@@ -14,10 +14,10 @@ from labctl.cli.output import print_result, stderr
 from labctl.cli.records import CountOption, WhereOption, print_records, wanted_fields
 from labctl.counted import counted
 from labctl.errors import ExitCode
-from labctl.lab.bronze import lab_bronze
-from labctl.lab.table_requests import lab_dead_letters
-from labctl.lake.bronze import BronzeObject
+from labctl.lab.tables.bronze_folders import lab_bronze
+from labctl.lab.tables.table_requests import lab_dead_letters
 from labctl.lake.bronze_check import BronzeFlaw, check_bronze
+from labctl.lake.bronze_records import BronzeObject
 
 __all__ = ["check_command", "list_command", "show_command"]
 

@@ -13,10 +13,10 @@ from rich.text import Text
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result
 from labctl.counted import counted
-from labctl.lab.catalog import CatalogTable, catalog_of
-from labctl.lab.table_requests import register_tables
+from labctl.lab.catalog.lab_catalog import CatalogTable, catalog_of
+from labctl.lab.tables.table_requests import register_tables
 from labctl.lake.glue_changes import Change
-from labctl.services import metastore
+from labctl.services import metastore_service
 from sqlapi.catalog.views import view_text
 
 __all__ = ["apply_command", "diff_command", "list_command", "show_command", "sync_command"]
@@ -70,7 +70,7 @@ def sync_command(invocation: Invocation, tables: TablesArgument = None) -> None:
     """
     lab = invocation.lab()
     changes = catalog_of(lab).sync(tables or ())
-    told = register_tables(lab, tables or ()) if metastore.SERVICE in lab.services else None
+    told = register_tables(lab, tables or ()) if metastore_service.SERVICE in lab.services else None
     _print(invocation, changes, "Nothing to write: the catalog is as the lake is", told)
 
 

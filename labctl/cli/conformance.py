@@ -18,7 +18,7 @@ from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 
 if TYPE_CHECKING:
-    from labctl.conformance.report import ConformanceReport
+    from labctl.conformance.conformance_report import ConformanceReport
 
 __all__ = ["conformance_command"]
 
@@ -57,8 +57,8 @@ def conformance_command(
     or put aside by name. Exits 4 if one is not, and prints its seed and the smallest form of it.
     """
     from labctl.conformance.appending import continued, joined, require_same
-    from labctl.conformance.report import ConformanceReport
-    from labctl.conformance.run import Plan, environment, run_conformance
+    from labctl.conformance.conformance_report import ConformanceReport
+    from labctl.conformance.conformance_run import Plan, environment, run_conformance
 
     if append and (json is None or seed is not None):
         raise LabError(
@@ -95,7 +95,7 @@ def conformance_command(
 
 
 def _engine(text: str) -> EngineName:
-    from labctl.scaffolding.model import engine_of
+    from labctl.scaffolding.new_source import engine_of
     from labctl.sources import ENGINES
 
     engine = engine_of(text)

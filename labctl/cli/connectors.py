@@ -18,15 +18,15 @@ from labctl.cli.importing import FolderArgument, ForceOption, WriteOption, finis
 from labctl.cli.output import print_result, stderr
 from labctl.errors import ExitCode, LabError
 from labctl.importing import import_connectors, open_project
-from labctl.kafkaconnect.apart import check_apart
 from labctl.kafkaconnect.apply import applied_config, runs_otherwise, validate_connectors
-from labctl.kafkaconnect.client import ConnectClient
-from labctl.kafkaconnect.files import ConnectorFile, read_connector
+from labctl.kafkaconnect.conflicts import check_apart
+from labctl.kafkaconnect.connect_client import ConnectClient
+from labctl.kafkaconnect.connector_files import ConnectorFile, read_connector
 from labctl.kafkaconnect.keys import missing_truncates
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.redaction import shown_value
 from labctl.kafkaconnect.traces import cause
-from labctl.lab.connectors import (
+from labctl.lab.connectors.connector_states import (
     apply_and_wait,
     check_files,
     check_sink_files,
@@ -36,12 +36,12 @@ from labctl.lab.connectors import (
     snapshot_again,
     wait_running,
 )
-from labctl.lab.failed_capture import why_failed
+from labctl.lab.connectors.failed_capture import why_failed
+from labctl.lab.connectors.reference_keys import offered_keys
+from labctl.lab.connectors.source_files import source_files
+from labctl.lab.connectors.source_refusals import look_at_sources
 from labctl.lab.lab import Lab
-from labctl.lab.references import offered_keys
-from labctl.lab.source_files import source_files
-from labctl.lab.source_refusals import look_at_sources
-from labctl.lab.starting_over import apply_and_start_over
+from labctl.lab.lifecycle.starting_over import apply_and_start_over
 from lakehouse.references import reference
 
 __all__ = ["app"]

@@ -15,7 +15,7 @@ from labctl.cli.output import print_result, stderr
 from labctl.cli.records import CountOption
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
-from labctl.lab.table_requests import lab_dead_letters, replay_table
+from labctl.lab.tables.table_requests import lab_dead_letters, replay_table
 from labctl.lake.deadletters import DeadLetter, decoded
 from labctl.lake.schemas import Schemas
 

@@ -17,11 +17,11 @@ from labctl.cli.seed import seed_summary
 from labctl.cli.verify import verify_exit_code, verify_summary
 from labctl.counted import counted
 from labctl.errors import LabError
-from labctl.lab.athena_connection import connection_of
-from labctl.lab.connectors import apply_and_wait
-from labctl.lab.seeding import Seeded, seed_lab
-from labctl.lab.up import up
-from labctl.lab.verification import verify_lab
+from labctl.lab.catalog.athena_connection import connection_of
+from labctl.lab.connectors.connector_states import apply_and_wait
+from labctl.lab.lifecycle.seeding import Seeded, seed_lab
+from labctl.lab.lifecycle.up import up
+from labctl.lab.tables.verification import verify_lab
 from labctl.latency.change import followed_row, make_change
 
 __all__ = ["demo_command", "next_steps"]

@@ -17,9 +17,9 @@ from labctl.cli.app import Invocation, command, root, version_line
 from labctl.cli.output import print_result
 from labctl.cli.status import status_of
 from labctl.errors import ExitCode, LabError
-from labctl.lab.doctor import diagnose
 from labctl.lab.lab import Lab
-from labctl.runtimes.model import Check, Level
+from labctl.lab.observe.doctor import diagnose
+from labctl.runtimes.runtime_protocols import Check, Level
 
 __all__ = ["doctor_command"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.confirming import YesOption, confirm
 from labctl.cli.output import print_result, stderr
-from labctl.lab.down import destroy, down
+from labctl.lab.lifecycle.down import destroy, down
 
 __all__ = ["destroy_command", "down_command"]
 

@@ -6,7 +6,7 @@ import shlex
 
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result
-from labctl.lab.clients import client_environment
+from labctl.lab.clients.client_environment import client_environment
 
 __all__ = ["env_command"]
 

@@ -14,7 +14,7 @@ from labctl.cli.output import print_result
 from labctl.errors import ExitCode, LabError
 from labctl.scaffolding.examples import example_source
 from labctl.scaffolding.existing import existing_source
-from labctl.scaffolding.model import named_source
+from labctl.scaffolding.new_source import named_source
 from labctl.scaffolding.project import (
     NewProject,
     Written,

@@ -9,7 +9,7 @@ import typer
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.passing_on import PassedOn, become
 from labctl.cli.progress import ConsoleProgress
-from labctl.lab.kafka_tools import KAFKA_TOOLS, kafka_tool
+from labctl.lab.clients.kafka_tools import KAFKA_TOOLS, kafka_tool
 
 __all__ = ["kafka_command"]
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result
 from labctl.cli.reports import chosen_seed, write_file, write_report
-from labctl.config.model import SilverSource
+from labctl.config.lab_config import SilverSource
 from labctl.errors import ExitCode, LabError
 from labctl.extras import require_extra
 from labctl.latency.growth_report import GrowthName, GrowthReport
@@ -57,7 +57,7 @@ def run_command(
     """
     from labctl.cli.latency_live import LiveView
     from labctl.cli.latency_text import run_summary
-    from labctl.latency.run import run_scenario
+    from labctl.latency.latency_run import run_scenario
 
     if html is not None:
         require_extra("reports")
@@ -117,7 +117,7 @@ def report_command(
     """Make a page with charts of a run's report. The page needs no network."""
     require_extra("reports")
     from labctl.latency.html import render_html
-    from labctl.latency.report import RunReport
+    from labctl.latency.latency_report import RunReport
 
     target = write or run.with_suffix(".html")
     write_file(target, render_html(RunReport.load(run)))
@@ -133,7 +133,7 @@ def compare_command(
     """Show two runs side by side, and how far the second is from the first."""
     from labctl.cli.latency_text import comparison_table
     from labctl.latency.compare import compare
-    from labctl.latency.report import RunReport
+    from labctl.latency.latency_report import RunReport
 
     found = compare(RunReport.load(a), RunReport.load(b))
     print_result(invocation.format, found, lambda: comparison_table(found, a.stem, b.stem))

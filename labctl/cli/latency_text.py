@@ -9,7 +9,7 @@ from rich.text import Text
 from labctl.counted import counted
 from labctl.latency.compare import Comparison, Difference
 from labctl.latency.growth_report import GrowthReport
-from labctl.latency.report import Hop, RunReport
+from labctl.latency.latency_report import Hop, RunReport
 
 __all__ = ["comparison_table", "growth_table", "run_summary"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.passing_on import AsAdministrator, BeginIn, PassedOn, become
 from labctl.cli.progress import ConsoleProgress
-from labctl.lab.programs import mysql
+from labctl.lab.clients.client_programs import mysql
 
 __all__ = ["mysql_command"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.passing_on import PassedOn, become
-from labctl.lab.notebooks import jupyter
+from labctl.lab.clients.notebooks import jupyter
 
 __all__ = ["notebook_command"]
 

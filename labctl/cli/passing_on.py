@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from labctl.lab.programs import Program
+from labctl.lab.clients.client_programs import Program
 
 __all__ = ["AsAdministrator", "BeginIn", "PassedOn", "become"]
 

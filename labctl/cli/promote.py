@@ -15,17 +15,17 @@ from labctl.cli.app import Invocation, command, group
 from labctl.cli.confirming import YesOption, confirm
 from labctl.cli.output import print_result, stderr
 from labctl.config.aws import AwsProfile
-from labctl.config.model import LabConfig, find_project, lab_file
+from labctl.config.lab_config import LabConfig, find_project, lab_file
 from labctl.counted import counted
 from labctl.errors import ExitCode, LabError
 
 if TYPE_CHECKING:
     from labctl.promote import Promotion
-    from labctl.promote.apply.changes import Change
-    from labctl.promote.apply.state import Part
+    from labctl.promote.apply.promoted_state import Part
+    from labctl.promote.apply.shown_changes import Change
     from labctl.promote.diff import Difference
     from labctl.promote.plan import Plan
-    from labctl.promote.values import Settings
+    from labctl.promote.promoted_values import Settings
 
 __all__ = ["app"]
 
@@ -33,7 +33,7 @@ app = group("promote")
 
 
 class StageName(StrEnum):
-    """The stacks, as labctl.promote.names has them; here, so that --help need not import it."""
+    """The stacks, as labctl.promote.aws_names has them; here, so that --help need not import it."""
 
     FOUNDATION = "foundation"
     DATA = "data"
@@ -107,7 +107,7 @@ def apply_command(
 ) -> None:
     """Make the lab on AWS what the plan says. Shows what will change first; safe to repeat."""
     from labctl.aws.session import Aws, aws_errors
-    from labctl.promote.apply.run import Apply
+    from labctl.promote.apply.apply_run import Apply
     from labctl.promote.plan import write_plan
 
     promotion = open_promotion(invocation)
@@ -136,7 +136,7 @@ def apply_command(
 def status_command(invocation: Invocation) -> None:
     """Show the stacks, connectors and jobs of the promoted lab, as AWS sees them."""
     from labctl.aws.session import Aws, aws_errors
-    from labctl.promote.apply.state import read_state
+    from labctl.promote.apply.promoted_state import read_state
 
     promotion = open_promotion(invocation)
     with aws_errors():
@@ -155,7 +155,7 @@ def destroy_command(
 ) -> None:
     """Remove what runs (Spark, connectors). What holds data stays unless --data is given."""
     from labctl.aws.session import Aws, aws_errors
-    from labctl.promote.apply.state import destroy
+    from labctl.promote.apply.promoted_state import destroy
 
     promotion = open_promotion(invocation)
     what = "everything, with all its data" if data else "what runs; what holds data stays"
@@ -177,7 +177,7 @@ def schemas_command(
     ] = None,
 ) -> None:
     """Write the schema of each table's bronze files, from a lab that runs: for HoodieStreamer."""
-    from labctl.lab.bronze import lab_bronze
+    from labctl.lab.tables.bronze_folders import lab_bronze
     from labctl.promote.streamer import write_schemas
 
     lab = invocation.lab().require_running()
@@ -267,7 +267,7 @@ def sound_plan(promotion: Promotion, *, artifacts: bool) -> Plan:
 
 
 def _values(project: Path, config: LabConfig, which: str) -> Settings:
-    from labctl.promote.values import profile_values, read_values
+    from labctl.promote.promoted_values import profile_values, read_values
 
     if which in config.profiles:
         return profile_values(project, config, which)

@@ -59,7 +59,7 @@ def query_command(
     Rows that are wider than the terminal are shown one column per line. `--output csv` prints all
     rows as CSV.
     """
-    from labctl.lab.views import LabViews
+    from labctl.lab.catalog.query_views import LabViews
     from labctl.lake import Lake, View
     from labctl.lake.instants import to_datetime
 
@@ -69,7 +69,7 @@ def query_command(
     lab = invocation.lab().require_running()
     spark = None
     if engine is EngineName.SPARK:
-        from labctl.lake.spark import SparkEngine
+        from labctl.lake.spark_queries import SparkEngine
 
         spark = SparkEngine(lab.artifacts.spark_jars(), lab.artifacts.java())
     lake = Lake(lab.endpoints.objectstore)

@@ -8,8 +8,8 @@ import typer
 
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result, stderr
-from labctl.lab.rebuild import cancel_rebuild, rebuild_table
-from labctl.lab.table_requests import refill_table
+from labctl.lab.tables.table_rebuild import cancel_rebuild, rebuild_table
+from labctl.lab.tables.table_requests import refill_table
 
 __all__ = ["rebuild_command"]
 

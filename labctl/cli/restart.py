@@ -9,7 +9,7 @@ import typer
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result
 from labctl.cli.progress import ConsoleProgress
-from labctl.lab.up import restart_service
+from labctl.lab.lifecycle.up import restart_service
 
 __all__ = ["restart_command"]
 

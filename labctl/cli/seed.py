@@ -13,7 +13,7 @@ from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result, stderr
 from labctl.counted import counted
 from labctl.datasets import data_sets
-from labctl.lab.seeding import Seeded, seed_lab
+from labctl.lab.lifecycle.seeding import Seeded, seed_lab
 
 __all__ = ["seed_command", "seed_summary"]
 

@@ -12,6 +12,7 @@ from rich.table import Table
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result, stderr
 from labctl.cli.progress import ConsoleProgress
+from labctl.lab.lifecycle.up import up
 from labctl.lab.snapshots import (
     Snapshot,
     delete_snapshot,
@@ -21,7 +22,6 @@ from labctl.lab.snapshots import (
     save_snapshot,
     snapshots,
 )
-from labctl.lab.up import up
 
 __all__ = ["delete_command", "list_command", "restore_command", "save_command"]
 

@@ -16,7 +16,7 @@ from labctl.counted import counted
 from labctl.errors import ExitCode, LabError
 from labctl.extras import require_extra
 from labctl.soak.faulting import FaultKind
-from labctl.soak.report import SoakReport
+from labctl.soak.soak_report import SoakReport
 
 __all__ = ["report_command", "run_command"]
 
@@ -54,7 +54,7 @@ def run_command(
     bronze, is there twice, went back to an older version, or if the lab did not recover.
     """
     from labctl.soak.history import History
-    from labctl.soak.run import SoakPlan, run_soak
+    from labctl.soak.soak_run import SoakPlan, run_soak
 
     if html is not None:
         require_extra("reports")
@@ -71,7 +71,7 @@ def run_command(
         )
 
     def page() -> str:
-        from labctl.soak.html import render_soak
+        from labctl.soak.soak_page import render_soak
 
         return render_soak(report)
 
@@ -91,7 +91,7 @@ def report_command(
 ) -> None:
     """Make a page with charts of a run's report. The page needs no network."""
     require_extra("reports")
-    from labctl.soak.html import render_soak
+    from labctl.soak.soak_page import render_soak
 
     target = write or run.with_suffix(".html")
     write_file(target, render_soak(SoakReport.load(run)))

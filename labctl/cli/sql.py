@@ -13,8 +13,8 @@ from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import stderr
 from labctl.cli.sqlshell.session import Session
 from labctl.errors import ExitCode, LabError
-from labctl.lab.athena import athena_of
-from labctl.lab.athena_connection import first_database
+from labctl.lab.catalog.athena_client import athena_of
+from labctl.lab.catalog.athena_connection import first_database
 
 __all__ = ["sql_command"]
 

@@ -7,8 +7,8 @@ import typer
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.passing_on import BeginIn, PassedOn, become
 from labctl.errors import ExitCode
-from labctl.lab.programs import sqlcmd
-from labctl.lab.tsql import run_statements
+from labctl.lab.clients.client_programs import sqlcmd
+from labctl.lab.clients.tsql import run_statements
 
 __all__ = ["sqlcmd_command"]
 

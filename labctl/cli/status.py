@@ -16,18 +16,18 @@ from rich.text import Text
 from labctl.cli.addresses import addresses_table
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result
-from labctl.config.model import lab_file
+from labctl.config.lab_config import lab_file
 from labctl.counted import counted
 from labctl.errors import ExitCode
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import (
+from labctl.lab.observe.pipeline_state import (
     BronzeStatus,
     ConnectorStatus,
     PipelineStatus,
     SilverTableStatus,
     read_pipeline,
 )
-from labctl.lab.status import LabStatus, ServiceStatus, read_status
+from labctl.lab.observe.service_status import LabStatus, ServiceStatus, read_status
 from labctl.watching.differences import drift
 from labctl.watching.places import find_places
 

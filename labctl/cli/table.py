@@ -16,9 +16,9 @@ from labctl.cli.table_import import import_command
 from labctl.counted import counted
 from labctl.errors import ExitCode
 from labctl.lab.lab import Lab
-from labctl.lab.table_fitness import FitTable
-from labctl.lab.table_stations import TableCheck, check_tables
-from labctl.scaffolding.tables import add_table, check_columns, remove_table
+from labctl.lab.tables.table_fitness import FitTable
+from labctl.lab.tables.table_stations import TableCheck, check_tables
+from labctl.scaffolding.new_tables import add_table, check_columns, remove_table
 from labctl.tables import LabTable
 
 __all__ = ["add_command", "check_command", "list_command", "remove_command"]

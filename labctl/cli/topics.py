@@ -10,7 +10,7 @@ from rich.table import Table
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result
 from labctl.cli.records import CountOption, WhereOption, print_records, wanted_fields
-from labctl.kafka.topics import TopicInfo, Topics
+from labctl.kafka.topic_records import TopicInfo, Topics
 from labctl.lab.lab import Lab
 
 __all__ = ["list_command", "show_command"]

@@ -14,7 +14,7 @@ from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result
 from labctl.cli.records import WhereOption, wanted_fields
 from labctl.errors import ExitCode, LabError
-from labctl.lab.row_trace import RowTrace, State, trace
+from labctl.lab.tables.row_trace import RowTrace, State, trace
 
 __all__ = ["trace_command", "trace_text"]
 

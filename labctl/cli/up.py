@@ -12,9 +12,9 @@ from labctl.cli.addresses import addresses, addresses_table
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result, stderr
 from labctl.cli.progress import ConsoleProgress
-from labctl.lab.key_remarks import remarks_on_keys
+from labctl.lab.connectors.key_remarks import remarks_on_keys
 from labctl.lab.lab import Lab, remarks_on_forms
-from labctl.lab.up import Started, up
+from labctl.lab.lifecycle.up import Started, up
 
 __all__ = ["up_command"]
 

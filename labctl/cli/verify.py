@@ -14,8 +14,8 @@ from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result, stderr
 from labctl.errors import ExitCode
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import read_pipeline
-from labctl.lab.verification import verify_lab
+from labctl.lab.observe.pipeline_state import read_pipeline
+from labctl.lab.tables.verification import verify_lab
 from labctl.verify import State, TableDiff, TableVerdict, VerifyReport
 
 __all__ = ["verify_command", "verify_exit_code", "verify_summary"]

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, SecretStr
 
-from labctl.config.model import LabConfig
+from labctl.config.lab_config import LabConfig
 from labctl.engine_names import EngineName
 
 __all__ = [

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain
 
+from labctl.conformance.conformance_report import ConformanceReport, Counts
+from labctl.conformance.conformance_run import Plan
 from labctl.conformance.judging import Phase
 from labctl.conformance.matrix import WORST, MatrixCell
-from labctl.conformance.report import ConformanceReport, Counts
-from labctl.conformance.run import Plan
 from labctl.errors import ExitCode, LabError
 from labctl.latency.environment import Environment
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
+from labctl.conformance.case_sql import Script, table_name
+from labctl.conformance.cases import Case
 from labctl.conformance.comparing import (
     independent_differences,
     letters_of,
@@ -16,28 +18,26 @@ from labctl.conformance.comparing import (
     silver_states,
     verified,
 )
-from labctl.conformance.engines import for_each_engine
 from labctl.conformance.judging import End, Phase, Result, equal_but_for, judged
-from labctl.conformance.model import Case
+from labctl.conformance.per_engine import for_each_engine
 from labctl.conformance.stage import Stage
-from labctl.conformance.statements import Script, table_name
 from labctl.engine_names import EngineName
 from labctl.errors import LabError
-from labctl.home.changes import change_files
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.traces import cause
-from labctl.lab.backfill import ReloadRefusedError, backfill_table
-from labctl.lab.connectors import (
+from labctl.lab.connectors.backfill import ReloadRefusedError, backfill_table
+from labctl.lab.connectors.connector_states import (
     check_files,
     check_sink_files,
     restart_failed_tasks,
     snapshot_again,
 )
 from labctl.lab.lab import Lab
-from labctl.scaffolding.connectors import connector_name
-from labctl.scaffolding.tables import new_files
+from labctl.scaffolding.new_connectors import connector_name
+from labctl.scaffolding.new_tables import new_files
 from labctl.sources import ENGINES, Source, connect
 from labctl.sources.base import TableRef
+from labctl.state.file_changes import change_files
 from labctl.tables import LabTable
 from labctl.verify import TableVerdict
 

@@ -8,17 +8,17 @@ from typing import Any
 
 import requests
 
-from labctl.conformance.reading import differences, read_silver, read_source
+from labctl.conformance.case_sql import Script
+from labctl.conformance.row_comparison import differences, read_silver, read_source
 from labctl.conformance.stage import Stage
-from labctl.conformance.statements import Script
 from labctl.errors import LabError
 from labctl.kafka.offsets import TopicEnds
-from labctl.lab.busy import when_busy
-from labctl.lab.in_flight import tables_behind
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import HELD_UP, silver_status
-from labctl.lab.table_requests import lab_dead_letters
-from labctl.lab.verification import verify_lab
+from labctl.lab.lifecycle.busy import when_busy
+from labctl.lab.observe.pipeline_state import HELD_UP, silver_status
+from labctl.lab.tables.in_flight import tables_behind
+from labctl.lab.tables.table_requests import lab_dead_letters
+from labctl.lab.tables.verification import verify_lab
 from labctl.sources import Source
 from labctl.sources.base import TableRef
 from labctl.tables import LabTable

@@ -8,10 +8,10 @@ from functools import reduce
 from pathlib import Path
 
 from labctl.conformance.appending import added
+from labctl.conformance.cases import ValueClass
+from labctl.conformance.conformance_report import ConformanceReport
 from labctl.conformance.judging import End, Phase
 from labctl.conformance.matrix import MatrixCell
-from labctl.conformance.model import ValueClass
-from labctl.conformance.report import ConformanceReport
 from labctl.engine_names import EngineName
 from labctl.sources import ENGINES
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from labctl.conformance.model import Case
+from labctl.conformance.cases import Case
 from labctl.sources.fitness import silver_column
 from labctl.verify import State, TableVerdict
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import BaseModel, ConfigDict
 
+from labctl.conformance.cases import Case, Column, Row, ValueClass
 from labctl.conformance.judging import End, Phase, Result
-from labctl.conformance.model import Case, Column, Row, ValueClass
 from labctl.engine_names import EngineName
 
 __all__ = ["WORST", "MatrixCell", "matrix_of"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from labctl.conformance.cases import Case
 from labctl.conformance.judging import End, Result
-from labctl.conformance.model import Case
 
 __all__ = ["shrink"]
 

@@ -21,21 +21,21 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from labctl.config.kafka_clients import client_settings
-from labctl.config.model import Source as SourceSettings
+from labctl.config.lab_config import Source as SourceSettings
 from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.files import ConnectorFile
+from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.kafkaconnect.keys import SIGNALS
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.busy import when_busy
-from labctl.lab.connectors import apply_and_wait, delete_connector, snapshot_again
+from labctl.lab.connectors.connector_states import apply_and_wait, delete_connector, snapshot_again
+from labctl.lab.connectors.source_files import source_file
 from labctl.lab.lab import Lab
-from labctl.lab.source_files import source_file
-from labctl.lab.starting import SilentReporter
-from labctl.lab.status import read_status
-from labctl.lab.up import up
+from labctl.lab.lifecycle.busy import when_busy
+from labctl.lab.lifecycle.starting import SilentReporter
+from labctl.lab.lifecycle.up import up
+from labctl.lab.observe.service_status import read_status
 from labctl.lake.objectstore import s3_client
-from labctl.scaffolding.connectors import connector_name, sink_text, source_text
+from labctl.scaffolding.new_connectors import connector_name, sink_text, source_text
 from labctl.scaffolding.properties import BASE, base_text, table_text
 from labctl.sources import ENGINES, connect, ensure_database
 from labctl.sources.base import TableRef

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from labctl.conformance.model import Kind
+from labctl.conformance.cases import Kind
 
 __all__ = ["Traits"]
 

@@ -6,9 +6,9 @@ nothing here knows one.
 
 from __future__ import annotations
 
+from labctl.datasets.data_set import DataSet, FollowedRow, SeedTable, TextColumn
+from labctl.datasets.data_set_registry import data_set, data_sets
 from labctl.datasets.loading import Action, SeededTable, SeedResult, prepare, seed
-from labctl.datasets.model import DataSet, FollowedRow, SeedTable, TextColumn
-from labctl.datasets.registry import data_set, data_sets
 
 __all__ = [
     "Action",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from labctl.config.endpoints import Endpoints, SourceDatabase
-from labctl.datasets.model import DataSet, SeedTable
+from labctl.datasets.data_set import DataSet, SeedTable
 from labctl.errors import ExitCode, LabError
 from labctl.sources import Source, TableRef, connect, ensure_database
 from labctl.verify import TableDiff, changes_between, verify_table

@@ -12,7 +12,7 @@ from typing import NoReturn
 from labctl.artifacts import Progress
 from labctl.artifacts.apt import INDEX_TARGETS, KEYRING, archive_address
 from labctl.errors import ExitCode, LabError
-from labctl.images.commands import run
+from labctl.images.docker_commands import run
 
 __all__ = ["SUITE", "inputs", "make"]
 

@@ -13,11 +13,11 @@ from typing import Literal
 
 from labctl.artifacts import ArtifactStore, Progress, SilentProgress
 from labctl.images import base, wheels
-from labctl.images.commands import image_id, image_label, remove_image, require_engine, run
 from labctl.images.context import stage
+from labctl.images.docker_commands import image_id, image_label, remove_image, require_engine, run
 from labctl.images.recipes import BASE, RECIPES, REPOSITORY, STEPS, with_parents
 from labctl.images.sources import SOURCES, contents, sources
-from labctl.services.model import Recipe
+from labctl.services.service import Recipe
 from labctl.shipped import shipped
 
 __all__ = ["ImageStatus", "build", "image_work", "recipe_of", "references", "statuses"]

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from labctl.artifacts import ArtifactStore
-from labctl.services.model import Recipe
+from labctl.services.service import Recipe
 
 __all__ = ["stage"]
 

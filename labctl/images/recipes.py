@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from labctl.errors import ExitCode, LabError
 from labctl.services.lab_services import SERVICES
-from labctl.services.model import Recipe
+from labctl.services.service import Recipe
 
 __all__ = ["BASE", "RECIPES", "REPOSITORY", "STEPS", "with_parents"]
 

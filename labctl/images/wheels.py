@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from labctl.artifacts import Progress
-from labctl.images.commands import run
+from labctl.images.docker_commands import run
 from labctl.shipped import shipped
 
 __all__ = ["locked_text", "wheelhouse"]

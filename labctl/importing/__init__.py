@@ -5,10 +5,10 @@ Files are written only after every file has been read and nothing is left to dec
 
 from __future__ import annotations
 
-from labctl.importing.connectors import import_connectors
-from labctl.importing.model import Change, Import, ImportedFile
+from labctl.importing.import_changes import Change, Import, ImportedFile
+from labctl.importing.imported_connectors import import_connectors
+from labctl.importing.imported_tables import import_tables
 from labctl.importing.project import open_project
-from labctl.importing.tables import import_tables
 
 __all__ = [
     "Change",

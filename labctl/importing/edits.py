@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from labctl.kafkaconnect.files import ParsedFile
+from labctl.kafkaconnect.connector_files import ParsedFile
 
 __all__ = ["Edits"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from labctl.config.model import find_project
+from labctl.config.lab_config import find_project
 from labctl.errors import ExitCode, LabError
 from lakehouse.regular_files import read_text
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labctl.importing.edits import Edits
-from labctl.importing.registry import use_registry
+from labctl.importing.registry_keys import use_registry
 from lakehouse.references import reference
 
 __all__ = ["complete_sink"]

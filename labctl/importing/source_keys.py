@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from labctl.engine_names import EngineName
 from labctl.importing.edits import Edits
-from labctl.importing.registry import use_registry
+from labctl.importing.registry_keys import use_registry
 from labctl.kafkaconnect.keys import (
     converter_keys,
     history_login,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.client import ConnectClient
-from labctl.kafkaconnect.files import ConnectorFile
+from labctl.kafkaconnect.connect_client import ConnectClient
+from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.kafkaconnect.keys import wrong_keys
 
 __all__ = [

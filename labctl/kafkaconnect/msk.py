@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from labctl.aws.session import Aws, aws_errors
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.client import Action, ConnectClient, FieldErrors
+from labctl.kafkaconnect.connect_client import Action, ConnectClient, FieldErrors
 
 __all__ = ["MskConnectClient", "msk_name"]
 

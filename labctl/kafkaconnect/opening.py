@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labctl.config.endpoints import Connect
-from labctl.kafkaconnect.client import SECONDS, ConnectClient
+from labctl.kafkaconnect.connect_client import SECONDS, ConnectClient
 
 __all__ = ["connect_client"]
 

@@ -7,19 +7,19 @@ from functools import cached_property
 from pathlib import Path
 
 from labctl.artifacts import ArtifactStore
-from labctl.aws.endpoints import aws_endpoints
+from labctl.aws.aws_endpoints import aws_endpoints
 from labctl.config.aws import AwsProfile
 from labctl.config.endpoints import Endpoints
-from labctl.config.model import OPTIONAL, LabConfig, find_project, lab_file
+from labctl.config.lab_config import OPTIONAL, LabConfig, find_project, lab_file
 from labctl.config.promoted import load_promoted, outputs_path
 from labctl.errors import ExitCode, LabError
-from labctl.home.secrets import load_passwords
-from labctl.home.state import LabState, lab_names
-from labctl.lab.ports import assign_ports
+from labctl.lab.lifecycle.ports import assign_ports
 from labctl.runtimes import Runtime, open_runtime
 from labctl.services.lab_services import PASSWORDS, load_config, services_of
-from labctl.services.model import Context, Service
+from labctl.services.service import Context, Service
 from labctl.sinks import Sink, sink_files, used_sinks
+from labctl.state.lab_secrets import load_passwords
+from labctl.state.lab_state import LabState, lab_names
 from labctl.tables import LabTable, full_name, lab_tables
 
 __all__ = ["Lab", "remarks_on_forms"]

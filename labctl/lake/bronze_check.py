@@ -12,7 +12,7 @@ from itertools import groupby, pairwise
 
 import fastavro
 
-from labctl.lake.bronze import Bronze, BronzeObject
+from labctl.lake.bronze_records import Bronze, BronzeObject
 from lakehouse.bronze.files import records_in
 
 __all__ = ["BronzeFlaw", "check_bronze"]

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pyarrow as pa
 
 from labctl.lake.lost_files import written_files
-from labctl.lake.reading import is_unread, reading
-from labctl.lake.silver import SilverTable, open_table, plain_schema, to_table
+from labctl.lake.safe_reading import is_unread, reading
+from labctl.lake.silver_table import SilverTable, open_table, plain_schema, to_table
 from labctl.lake.table_copy import TableCopy
 from labctl.lake.timeline import Timeline, said_by
 

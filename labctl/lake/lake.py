@@ -14,8 +14,8 @@ from pyarrow import fs
 
 from labctl.errors import ExitCode, LabError, did_you_mean
 from labctl.lake.objectstore import LakeStorage
-from labctl.lake.reading import reading
-from labctl.lake.silver import SilverTable, Snapshot
+from labctl.lake.safe_reading import reading
+from labctl.lake.silver_table import SilverTable, Snapshot
 from labctl.lake.table_copies import TableCopies
 from labctl.lake.timeline import Instant, Timeline
 from labctl.lake.view import LATEST, View
@@ -25,7 +25,7 @@ from sqlapi.source import Comparison
 
 if TYPE_CHECKING:
     from labctl.config.endpoints import ObjectStore
-    from labctl.lake.sql import Scan, SqlQuery
+    from labctl.lake.arrow_sql import Scan, SqlQuery
 
 __all__ = ["Engine", "Lake", "SparkView", "TableInfo", "Views"]
 
@@ -230,7 +230,7 @@ class Lake:
         if engine:
             return engine.query(sql, [self._table(name) for name in names], view, views)
         # Imported here because only queries need DuckDB, and `labctl status` runs none.
-        from labctl.lake.sql import SqlQuery
+        from labctl.lake.arrow_sql import SqlQuery
 
         query = SqlQuery(sql, names)
         shown: Mapping[str, pa.Table] = {}
@@ -246,7 +246,7 @@ class Lake:
 
         Empty if `view` shows the present. It tells why a query of the past has no rows.
         """
-        from labctl.lake.sql import SqlQuery
+        from labctl.lake.arrow_sql import SqlQuery
 
         if view.at is None or _SHOW_TABLES.fullmatch(sql):
             return {}
@@ -301,7 +301,7 @@ def _answer(
     query: SqlQuery, tables: Sequence[SilverTable], view: View, shown: Mapping[str, pa.Table]
 ) -> pa.Table:
     """Answer `query`; `shown` holds the rows of the views that it reads."""
-    from labctl.lake.sql import Scan, UnreadColumnError
+    from labctl.lake.arrow_sql import Scan, UnreadColumnError
 
     names = [table.name for table in tables]
     with ThreadPoolExecutor(_PARALLEL) as pool:

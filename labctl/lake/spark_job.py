@@ -1,4 +1,4 @@
-"""The process that `labctl.lake.spark` starts for one query, with a Spark session of its own.
+"""The process that `labctl.lake.spark_queries` starts for one query, with its own Spark session.
 
 It takes a JSON request on stdin, and writes the answer as Parquet and a JSON report into a folder.
 """
@@ -15,7 +15,7 @@ from py4j.java_gateway import is_instance_of
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
 
-from labctl.lake.spark import NOT_A_QUERY
+from labctl.lake.spark_queries import NOT_A_QUERY
 from labctl.lake.view import View
 from lakehouse.exact import exact_session
 from lakehouse.exact import shown as athena_rows

@@ -1,6 +1,6 @@
 """Spark SQL over silver in a session that stays open, for notebooks and scripts.
 
-`labctl.lake.spark` answers one query in a session that then ends.
+`labctl.lake.spark_queries` answers one query in a session that then ends.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 from pyspark.sql import DataFrame, SparkSession
 
 from labctl.lake.lake import Lake
-from labctl.lake.spark import SparkEngine, described
 from labctl.lake.spark_job import shown
+from labctl.lake.spark_queries import SparkEngine, described
 from labctl.lake.view import LATEST, View
 
 __all__ = ["SparkLake"]

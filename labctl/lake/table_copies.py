@@ -14,7 +14,7 @@ from labctl.lake.table_copy import TableCopy
 from labctl.lake.timeline import Timeline
 
 if TYPE_CHECKING:
-    from labctl.lake.silver import SilverTable
+    from labctl.lake.silver_table import SilverTable
 
 __all__ = ["TableCopies"]
 

@@ -21,7 +21,7 @@ from labctl.lake.objectstore import LakeStorage
 from labctl.lake.timeline import Instant, Timeline
 
 if TYPE_CHECKING:
-    from labctl.lake.silver import SilverTable
+    from labctl.lake.silver_table import SilverTable
 
 __all__ = ["TableCopy"]
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from labctl.errors import ExitCode, LabError
 from labctl.lake.commit_rows import CommitRows
 from labctl.lake.instants import to_datetime
-from labctl.lake.silver import SilverTable
+from labctl.lake.silver_table import SilverTable
 from labctl.lake.timeline import Instant, Timeline
 
 __all__ = ["Watch"]

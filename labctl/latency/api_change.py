@@ -13,10 +13,10 @@ import requests
 from labctl.datasets import FollowedRow
 from labctl.errors import ExitCode, LabError
 from labctl.extras import require_extra
-from labctl.lab.api import api_of
+from labctl.lab.catalog.lake_api_switch import api_of
 from labctl.lab.lab import Lab
 from labctl.latency.change import TIMEOUT_SECONDS, write_change
-from labctl.services.api import PREFIX
+from labctl.services.api_service import PREFIX
 
 __all__ = ["ApiChange", "make_api_change"]
 

@@ -14,12 +14,12 @@ from urllib3.exceptions import HTTPError
 from urllib3.util import parse_url
 
 from labctl.errors import ExitCode, LabError
-from labctl.lab.api import api_of
-from labctl.lab.api_cache import clear
+from labctl.lab.catalog.api_cache import clear
+from labctl.lab.catalog.lake_api_switch import api_of
 from labctl.lab.lab import Lab
-from labctl.latency.report import Percentiles
+from labctl.latency.latency_report import Percentiles
 from labctl.latency.statistics import percentiles_of
-from labctl.services.api import PREFIX
+from labctl.services.api_service import PREFIX
 
 __all__ = ["Round", "all_endpoints", "load", "rounds_of"]
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from labctl.datasets import FollowedRow
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
-from labctl.lab.seeding import lab_data_sets
+from labctl.lab.lifecycle.seeding import lab_data_sets
 from labctl.lake import Lake, Watch
 from labctl.sources import TableRef, connect
 

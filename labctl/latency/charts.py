@@ -7,7 +7,7 @@ from collections.abc import Callable
 import plotly.graph_objects as go
 
 from labctl.latency.growth_report import GrowthName, GrowthReport
-from labctl.latency.report import HopName, RunReport
+from labctl.latency.latency_report import HopName, RunReport
 
 __all__ = ["CHARTS", "growth_chart"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from labctl.latency.report import RunReport
+from labctl.latency.latency_report import RunReport
 
 __all__ = ["Comparison", "Difference", "compare"]
 

@@ -16,19 +16,19 @@ from pyarrow import fs
 
 from labctl.counted import counted
 from labctl.errors import ExitCode, LabError
-from labctl.kafka.topics import Topics
+from labctl.kafka.topic_records import Topics
 from labctl.lab.lab import Lab
-from labctl.lab.status import service_versions
+from labctl.lab.observe.service_status import service_versions
 from labctl.lake import Lake
 from labctl.lake.objectstore import LakeStorage
-from labctl.latency.choosing import on_tables, silver_rows, smallest_table
 from labctl.latency.environment import describe
 from labctl.latency.growth_report import GrowthName, GrowthReport, Step
-from labctl.latency.report import RunReport
-from labctl.latency.run import Observer, run_scenario
+from labctl.latency.latency_report import RunReport
+from labctl.latency.latency_run import Observer, run_scenario
 from labctl.latency.scenario import Scenario
+from labctl.latency.shadow_tables import Twin, changed, type_of, wait_until_caught_up
+from labctl.latency.target_selection import on_tables, silver_rows, smallest_table
 from labctl.latency.targets import describe_target
-from labctl.latency.twins import Twin, changed, type_of, wait_until_caught_up
 from labctl.latency.writing import prepare_rows, remove_rows
 from labctl.sources import connect
 

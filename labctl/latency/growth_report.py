@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from labctl.latency.environment import Environment
-from labctl.latency.report import Percentiles
+from labctl.latency.latency_report import Percentiles
 from labctl.latency.scenario import Scenario
 
 __all__ = ["GrowthName", "GrowthReport", "Step"]

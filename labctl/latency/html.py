@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from labctl.latency.charts import CHARTS, growth_chart
 from labctl.latency.growth_report import GrowthReport
-from labctl.latency.report import RunReport
+from labctl.latency.latency_report import RunReport
 from labctl.pages import chart_html, render_page
 
 __all__ = ["render_growth", "render_html"]

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from labctl.latency.plan import Change, Kind
+from labctl.latency.latency_plan import Change, Kind
 
 __all__ = ["Ledger", "Message", "Stored", "Trace", "Version"]
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import Self
 
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.client import ConnectClient
+from labctl.kafkaconnect.connect_client import ConnectClient
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.connectors import wait_running
-from labctl.latency.plan import Change, Kind, plan_changes
+from labctl.lab.connectors.connector_states import wait_running
+from labctl.latency.latency_plan import Change, Kind, plan_changes
 from labctl.latency.preparing import PreparedLab
 from labctl.latency.scenario import Changes
 from labctl.latency.targets import Target, describe_target

@@ -6,9 +6,9 @@ import threading
 import time
 
 from labctl.lab.lab import Lab
-from labctl.lab.starting import SilentReporter
-from labctl.lab.up import up
-from labctl.latency.report import Fault
+from labctl.lab.lifecycle.starting import SilentReporter
+from labctl.lab.lifecycle.up import up
+from labctl.latency.latency_report import Fault
 from labctl.latency.scenario import Outage
 
 __all__ = ["OutageMaker"]

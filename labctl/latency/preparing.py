@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from labctl.config.aws import AwsProfile
-from labctl.config.model import SilverSource
+from labctl.config.lab_config import SilverSource
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import silver_status
-from labctl.lab.starting import UpReporter
+from labctl.lab.lifecycle.starting import UpReporter
+from labctl.lab.observe.pipeline_state import silver_status
 from labctl.latency.scenario import Scenario
-from labctl.latency.twins import Twin, changed, type_of
+from labctl.latency.shadow_tables import Twin, changed, type_of
 from labctl.tables import LabTable
 
 __all__ = ["PreparedLab", "prepared"]

@@ -17,10 +17,10 @@ from pathlib import Path
 from labctl.datasets import TextColumn
 from labctl.errors import LabError
 from labctl.json_text import to_json
-from labctl.kafka.topics import Topics
+from labctl.kafka.topic_records import Topics
 from labctl.lab.lab import Lab
-from labctl.lab.seeding import lab_data_sets
-from labctl.lab.status import service_versions
+from labctl.lab.lifecycle.seeding import lab_data_sets
+from labctl.lab.observe.service_status import service_versions
 from labctl.latency.environment import Environment, describe
 from labctl.services.state_database import STATE_SERVICE
 from labctl.sources import ENGINES, TableRef, connect

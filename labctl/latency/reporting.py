@@ -10,18 +10,18 @@ from datetime import UTC, datetime
 import pyarrow as pa
 
 from labctl.lab.lab import Lab
-from labctl.lab.status import service_versions
+from labctl.lab.observe.service_status import service_versions
 from labctl.latency.environment import describe
+from labctl.latency.latency_plan import Kind
+from labctl.latency.latency_report import Counts, RunReport, ServiceUsage, StoreUsage, TableRun
 from labctl.latency.ledger import Ledger, Trace
 from labctl.latency.load import Load
 from labctl.latency.outage import OutageMaker
-from labctl.latency.plan import Kind
 from labctl.latency.preparing import PreparedLab
-from labctl.latency.report import Counts, RunReport, ServiceUsage, StoreUsage, TableRun
 from labctl.latency.scenario import Scenario
+from labctl.latency.shadow_tables import type_of
 from labctl.latency.statistics import hops_of, samples_of, seconds_of
 from labctl.latency.targets import Target
-from labctl.latency.twins import type_of
 
 __all__ = ["Finding", "Taken", "compose"]
 

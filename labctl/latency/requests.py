@@ -16,7 +16,7 @@ import requests
 
 from labctl.aws.signed import signed_request
 from labctl.config.endpoints import ObjectStore
-from labctl.latency.report import RequestFigures, StoreUsage
+from labctl.latency.latency_report import RequestFigures, StoreUsage
 
 __all__ = ["RequestTrace"]
 

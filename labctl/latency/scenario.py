@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from labctl.config.model import SilverSource
-from labctl.config.reading import read_section
+from labctl.config.config_reading import read_section
+from labctl.config.lab_config import SilverSource
 from labctl.config.section import Section
 from labctl.errors import ExitCode, LabError
 from labctl.shipped import shipped

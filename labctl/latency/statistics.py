@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from labctl.config.model import SilverSource
+from labctl.config.lab_config import SilverSource
+from labctl.latency.latency_report import Hop, HopName, Percentiles, Sample, Second
 from labctl.latency.ledger import Trace
-from labctl.latency.report import Hop, HopName, Percentiles, Sample, Second
 
 __all__ = ["HOPS", "hops_of", "percentiles_of", "samples_of", "seconds_of"]
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 import psutil
 
 from labctl.lab.lab import Lab
-from labctl.latency.report import ServiceUsage
+from labctl.latency.latency_report import ServiceUsage
 
 __all__ = ["ServiceSampler"]
 

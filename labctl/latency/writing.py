@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from labctl.config.endpoints import Endpoints
-from labctl.latency.plan import Change, Kind, Transaction
+from labctl.latency.latency_plan import Change, Kind, Transaction
 from labctl.latency.targets import Target
 from labctl.sources import Source, connect
 

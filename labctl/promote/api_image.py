@@ -9,7 +9,7 @@ from importlib.metadata import requires
 from pathlib import Path
 
 import lakeapi
-from labctl.promote.names import Names
+from labctl.promote.aws_names import Names
 from labctl.promote.promotion import Promotion
 from labctl.shipped import own_or_shipped
 

@@ -11,10 +11,10 @@ import lakehouse
 from labctl.artifacts import ArtifactStore
 from labctl.artifacts.lock import MavenArtifact, MavenFile
 from labctl.promote.archive import zip_bytes
+from labctl.promote.connector_secrets import known_values
 from labctl.promote.promotion import Promotion
-from labctl.promote.secrets import known_values
-from labctl.services.connect import WORKER_FILE
-from labctl.services.silver import APPLICATION
+from labctl.services.connect_service import WORKER_FILE
+from labctl.services.silver_service import APPLICATION
 from labctl.shipped import own_or_shipped
 from lakehouse.options import JAR
 

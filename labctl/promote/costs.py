@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from labctl.promote.network import interfaces
+from labctl.promote.connections import interfaces
 from labctl.promote.promotion import Promotion
 from labctl.sources import ENGINES
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from labctl.promote.values import Setting, Settings
+from labctl.promote.promoted_values import Setting, Settings
 
 __all__ = ["Difference", "differences"]
 

@@ -13,23 +13,23 @@ from typing import Any
 from labctl.artifacts import ArtifactStore
 from labctl.artifacts.checksum import sha256_of
 from labctl.errors import ExitCode, LabError
-from labctl.home.folders import filled_folder
 from labctl.promote.api_image import API_IMAGE, image_files
 from labctl.promote.artifacts import Upload, jar_parts, jar_uploads, spark_uploads
+from labctl.promote.aws_names import Stack
 from labctl.promote.cloudformation import templates
-from labctl.promote.connectors import create_request, worker_text
-from labctl.promote.names import Stack
+from labctl.promote.emr_application import environment_key, work_items
+from labctl.promote.msk_connectors import create_request, worker_text
 from labctl.promote.outputs import plain
 from labctl.promote.plugins import build_plugin, parts_of, plugin_of
+from labctl.promote.promoted_values import profile_values, render_values
 from labctl.promote.promotion import Promotion
 from labctl.promote.readme import render_readme
-from labctl.promote.spark import environment_key, work_items
-from labctl.promote.sql import source_sql
+from labctl.promote.source_sql import source_sql
 from labctl.promote.streamer import generated_uploads, streamer_items, streamer_uploads
-from labctl.promote.values import profile_values, render_values
-from labctl.services.connect import WORKER_FILE
-from labctl.services.silver import SPARK_DEFAULTS
+from labctl.services.connect_service import WORKER_FILE
+from labctl.services.silver_service import SPARK_DEFAULTS
 from labctl.shipped import own_or_shipped
+from labctl.state.folders import filled_folder
 from labctl.tables import GOLD
 
 __all__ = ["MARKER", "Plan", "as_json", "needed_parts", "render", "write_plan"]

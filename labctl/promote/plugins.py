@@ -12,7 +12,7 @@ from labctl.artifacts import ArtifactStore
 from labctl.errors import ExitCode, LabError
 from labctl.promote.archive import zip_bytes
 from labctl.promote.promotion import PromotedConnector, Promotion
-from labctl.services.connect import PLUGIN_JAR
+from labctl.services.connect_service import PLUGIN_JAR
 from labctl.sources import ENGINES
 
 __all__ = ["CONVERTER", "Plugin", "build_plugin", "parts_of", "plugin_of"]

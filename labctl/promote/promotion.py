@@ -9,14 +9,14 @@ from pathlib import Path
 from labctl.artifacts.lock import Lock, load_lock
 from labctl.config.aws import AwsProfile, RdsSettings
 from labctl.config.endpoints import database_name
-from labctl.config.model import LabConfig, lab_file
+from labctl.config.lab_config import LabConfig, lab_file
 from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.apart import check_apart
-from labctl.kafkaconnect.files import ConnectorFile, connector_files
+from labctl.kafkaconnect.conflicts import check_apart
+from labctl.kafkaconnect.connector_files import ConnectorFile, connector_files
 from labctl.lake.gold import GoldView, load_views, views_over
 from labctl.lake.queries import QUERIES, QueryFile, load_queries, queries_over
-from labctl.services.connect import WORKER_FILE
+from labctl.services.connect_service import WORKER_FILE
 from labctl.shipped import own_or_shipped
 from labctl.sinks import Sink, require_readable, used_sinks
 from labctl.tables import CONNECTORS, GOLD, LabTable, lab_tables

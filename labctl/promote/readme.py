@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from labctl.promote.api_image import API_IMAGE
+from labctl.promote.aws_names import CREATOR_TAG, Names
+from labctl.promote.connector_secrets import referenced, secret_of_source
 from labctl.promote.costs import PRICED_REGION, hourly_costs
-from labctl.promote.names import CREATOR_TAG, Names
 from labctl.promote.plugins import plugin_of
 from labctl.promote.promotion import Promotion
 from labctl.promote.rds import parameters
 from labctl.promote.readme_api import api_lines
 from labctl.promote.readme_sql import sql_lines
-from labctl.promote.secrets import referenced, secret_of_source
 from labctl.sources import ENGINES
 
 __all__ = ["render_readme"]

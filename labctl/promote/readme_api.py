@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from labctl.promote.api import api_database
 from labctl.promote.api_image import API_IMAGE, image, registry
-from labctl.promote.names import Names
+from labctl.promote.aws_names import Names
+from labctl.promote.lake_api_settings import api_database
 from labctl.promote.promotion import Promotion
-from labctl.services.api import ALIVE, PREFIX
+from labctl.services.api_service import ALIVE, PREFIX
 
 __all__ = ["api_lines"]
 

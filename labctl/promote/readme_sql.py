@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from labctl.promote.names import Names
+from labctl.promote.aws_names import Names
 from labctl.promote.promotion import Promotion
 
 __all__ = ["sql_lines"]

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from labctl.home.changes import change_files
 from labctl.promote.artifacts import Upload
-from labctl.promote.hudi import overrides
-from labctl.promote.names import Names
+from labctl.promote.aws_names import Names
+from labctl.promote.emr_application import Argument, conf_pair, job_run, spark_conf, step
+from labctl.promote.hudi_overrides import overrides
 from labctl.promote.promotion import Promotion
-from labctl.promote.spark import Argument, conf_pair, job_run, spark_conf, step
+from labctl.state.file_changes import change_files
 from labctl.tables import PROPERTIES, LabTable
 from lakehouse.options import GLUE_SYNC_TOOL
 from lakehouse.partitions import LAYOUT

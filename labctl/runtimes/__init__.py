@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from labctl.artifacts import ArtifactStore
-from labctl.config.model import ComposeProfile, LabConfig
-from labctl.home.state import LabState
-from labctl.runtimes.model import Runtime
+from labctl.config.lab_config import ComposeProfile, LabConfig
+from labctl.runtimes.runtime_protocols import Runtime
+from labctl.state.lab_state import LabState
 
 __all__ = ["Runtime", "open_runtime"]
 
@@ -24,9 +24,9 @@ def open_runtime(
 ) -> Runtime:
     """Return the runtime of `profile`, which must run on this machine."""
     if isinstance(chosen := config.profiles[profile], ComposeProfile):
-        from labctl.runtimes.compose.runtime import ComposeRuntime
+        from labctl.runtimes.compose.compose_runtime import ComposeRuntime
 
         return ComposeRuntime(project, config, chosen, state, ports, passwords)
-    from labctl.runtimes.native.runtime import NativeRuntime
+    from labctl.runtimes.native.native_runtime import NativeRuntime
 
     return NativeRuntime(config, state, artifacts, ports, passwords)

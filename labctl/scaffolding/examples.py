@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labctl.engine_names import EngineName
-from labctl.scaffolding.model import NewSource, NewTable
+from labctl.scaffolding.new_source import NewSource, NewTable
 from labctl.sources import ENGINES, TableRef
 
 __all__ = ["EXAMPLE_TABLE", "example_source"]

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from labctl.config.model import LabConfig
+from labctl.config.lab_config import LabConfig
 from labctl.datasets import data_set
 from labctl.errors import ExitCode, LabError
-from labctl.home.changes import change_files, finish_changes
-from labctl.scaffolding.connectors import SINK, connector_name, sink_text, source_text
 from labctl.scaffolding.examples import EXAMPLE_TABLE
-from labctl.scaffolding.model import NewSource, source_section
+from labctl.scaffolding.new_connectors import SINK, connector_name, sink_text, source_text
+from labctl.scaffolding.new_source import NewSource, source_section
 from labctl.scaffolding.properties import (
     BASE,
     base_text,
@@ -27,6 +26,7 @@ from labctl.scaffolding.properties import (
 from labctl.scaffolding.tests_text import tests_text
 from labctl.shipped import shipped
 from labctl.sinks import sink_files, used_sinks
+from labctl.state.file_changes import change_files, finish_changes
 from labctl.tables import CONNECTORS, GOLD, PROPERTIES, lab_tables
 from lakehouse.properties import included_files
 

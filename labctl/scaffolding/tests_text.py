@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labctl.scaffolding.model import NewSource
+from labctl.scaffolding.new_source import NewSource
 
 __all__ = ["tests_text"]
 
@@ -13,7 +13,7 @@ The fixtures `lab`, `clean_lab`, `source`, `silver`, `eventually` and `faults` c
 docs/testing.md explains them.
 """
 
-from labctl.lab.verification import verify_lab
+from labctl.lab.tables.verification import verify_lab
 
 
 def test_every_row_is_in_silver(lab):

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from labctl.errors import ExitCode, LabError
-from labctl.home.state import sync_folder
+from labctl.state.lab_state import sync_folder
 
 __all__ = ["is_made", "made_whole"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from labctl.home.state import write_private
 from labctl.jvm_flags import FIRST_TIER
-from labctl.services.model import Context
+from labctl.services.service import Context
+from labctl.state.lab_state import write_private
 
 __all__ = ["FLAGS", "LESS_INLINING", "LOG4J", "busy_compiler", "java", "write_log4j"]
 

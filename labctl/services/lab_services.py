@@ -5,22 +5,22 @@ from __future__ import annotations
 from difflib import get_close_matches
 from pathlib import Path
 
-from labctl.config.model import ComposeProfile, LabConfig
+from labctl.config.lab_config import ComposeProfile, LabConfig
 from labctl.services import (
-    api,
-    cache,
-    connect,
-    kafka,
-    metastore,
-    objectstore,
-    registry,
-    silver,
-    sqlapi,
-    thriftserver,
+    api_service,
+    cache_service,
+    connect_service,
+    kafka_service,
+    metastore_service,
+    objectstore_service,
+    registry_service,
+    silver_service,
+    sqlapi_service,
+    thriftserver_service,
 )
-from labctl.services.model import Service
 from labctl.services.own import own_services
 from labctl.services.own_sections import check_services, refused
+from labctl.services.service import Service
 from labctl.sources import ENGINES
 
 __all__ = [
@@ -33,16 +33,16 @@ __all__ = [
 
 SERVICES: tuple[Service, ...] = (
     *(engine.service() for engine in ENGINES.values()),
-    kafka.SERVICE,
-    connect.SERVICE,
-    registry.SERVICE,
-    objectstore.SERVICE,
-    silver.SERVICE,
-    sqlapi.SERVICE,
-    metastore.SERVICE,
-    thriftserver.SERVICE,
-    cache.SERVICE,
-    api.SERVICE,
+    kafka_service.SERVICE,
+    connect_service.SERVICE,
+    registry_service.SERVICE,
+    objectstore_service.SERVICE,
+    silver_service.SERVICE,
+    sqlapi_service.SERVICE,
+    metastore_service.SERVICE,
+    thriftserver_service.SERVICE,
+    cache_service.SERVICE,
+    api_service.SERVICE,
 )
 """The services that labctl itself brings; a lab has those that `services_of` returns."""
 

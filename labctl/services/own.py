@@ -13,12 +13,12 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 from labctl.config.endpoints import Endpoint, Endpoints
-from labctl.config.model import LabConfig
+from labctl.config.lab_config import LabConfig
 from labctl.config.services import Command, OwnService, mebibytes
 from labctl.errors import ExitCode, LabError
-from labctl.home.sockets import LOOPBACK
-from labctl.services.model import PASSED_ON, Context, NativeService, Process, Service, Site
 from labctl.services.placeholders import Values, endpoint_values, fill, lab_values, uses
+from labctl.services.service import PASSED_ON, Context, NativeService, Process, Service, Site
+from labctl.state.sockets import LOOPBACK
 
 __all__ = [
     "OwnEndpoint",

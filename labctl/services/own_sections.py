@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from labctl.config.model import LabConfig
-from labctl.config.reading import line_of_key
+from labctl.config.config_reading import line_of_key
+from labctl.config.lab_config import LabConfig
 from labctl.config.services import OwnService, ServiceSettings
 from labctl.errors import ExitCode, LabError
 

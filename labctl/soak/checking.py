@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from labctl.errors import LabError
 from labctl.lake import Lake, View
-from labctl.lake.bronze import Bronze, BronzeObject
+from labctl.lake.bronze_records import Bronze, BronzeObject
 from labctl.latency.targets import Target
 from labctl.soak.following import versions_of
-from labctl.soak.plan import Kind, Operation
+from labctl.soak.soak_plan import Kind, Operation
 from labctl.soak.tracking import Expectation, Version
 from lakehouse.deletes import DELETED, is_deleted
 

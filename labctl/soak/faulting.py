@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from labctl.lab.lab import Lab
-from labctl.lab.starting import SilentReporter
-from labctl.lab.up import up
-from labctl.testing.faults import Faults
+from labctl.lab.lifecycle.starting import SilentReporter
+from labctl.lab.lifecycle.up import up
+from labctl.testing.lab_faults import Faults
 
 __all__ = ["FaultKind", "PlannedFault", "fitting_kinds", "inject", "plan_faults"]
 

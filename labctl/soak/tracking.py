@@ -8,7 +8,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from labctl.soak.plan import Kind, Operation
+from labctl.soak.soak_plan import Kind, Operation
 
 __all__ = ["Arrival", "Expectation", "Tracker", "Version"]
 

@@ -12,7 +12,7 @@ from labctl.config.endpoints import Endpoints
 from labctl.errors import LabError
 from labctl.latency.targets import Target
 from labctl.soak.history import History
-from labctl.soak.plan import Kind, Operation, Transaction
+from labctl.soak.soak_plan import Kind, Operation, Transaction
 from labctl.sources import Source, connect
 
 __all__ = ["Acknowledged", "SoakWriter"]

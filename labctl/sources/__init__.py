@@ -17,7 +17,7 @@ from labctl.sources.base import (
     UnreadColumn,
 )
 from labctl.sources.engine import CDC_USER, Engine, Preparation
-from labctl.sources.registry import ENGINES
+from labctl.sources.engine_registry import ENGINES
 
 __all__ = [
     "CDC_USER",

@@ -14,7 +14,7 @@ import pyarrow as pa
 from labctl.sources.base import Declared, SourceColumn
 
 if TYPE_CHECKING:
-    from labctl.sources.types import TypeRule
+    from labctl.sources.type_rules import TypeRule
 
 __all__ = ["ARRAY", "ELEMENTS", "array_of_texts", "element_of", "elements_sql", "lost_sql"]
 

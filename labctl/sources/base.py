@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     # Half of the commands do without Arrow, which takes 0.4 s to load.
     import pyarrow as pa
 
-    from labctl.sources.types import TypeRule
+    from labctl.sources.type_rules import TypeRule
 
 __all__ = [
     "JSON_MARK",
@@ -135,7 +135,7 @@ class SourceTable:
         keys: Sequence[str],
     ) -> Self:
         """Return the table, given each column's name, type and whether it may be null."""
-        from labctl.sources.types import rule_for
+        from labctl.sources.type_rules import rule_for
 
         found, unread = [], []
         for name, declared, nullable in columns:

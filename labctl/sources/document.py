@@ -9,7 +9,7 @@ import pyarrow as pa
 from labctl.sources import ENGINES
 from labctl.sources.arrays import ELEMENTS
 from labctl.sources.base import Declared
-from labctl.sources.types import TypeRule
+from labctl.sources.type_rules import TypeRule
 
 __all__ = ["render"]
 

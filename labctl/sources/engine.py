@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Literal
 from labctl.config.endpoints import Database, SourceDatabase
 from labctl.engine_names import EngineName
 from labctl.sources.base import Source, TableRef
+from labctl.sources.capture_limits import NO_LIMITS, Limits
 from labctl.sources.change_log import ChangeLog
 from labctl.sources.connector_traits import ConnectorTraits
-from labctl.sources.limits import NO_LIMITS, Limits
-from labctl.sources.slots import Slots
+from labctl.sources.log_slots import Slots
 from labctl.sources.sql_files import SqlFiles
 
 if TYPE_CHECKING:
     from labctl.conformance.traits import Traits
-    from labctl.kafkaconnect.files import ConnectorFile
-    from labctl.promote.rules.registry import Rule
-    from labctl.services.model import Service
-    from labctl.sources.types import TypeRule
+    from labctl.kafkaconnect.connector_files import ConnectorFile
+    from labctl.promote.rules.rule import Rule
+    from labctl.services.service import Service
+    from labctl.sources.type_rules import TypeRule
 
 __all__ = ["CDC_USER", "Arrival", "Engine", "Preparation", "Rds"]
 

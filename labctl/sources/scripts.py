@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 from labctl.sources.base import Source
+from labctl.sources.engine_registry import ENGINES
 from labctl.sources.refusals import is_not_allowed
-from labctl.sources.registry import ENGINES
-from labctl.sources.statements import Statement
+from labctl.sources.sql_statements import Statement
 
 if TYPE_CHECKING:
     pass

@@ -8,7 +8,7 @@ from __future__ import annotations
 from labctl.errors import LabError
 from labctl.sources.base import Source, TableRef
 from labctl.sources.engine import CDC_USER
-from labctl.sources.registry import ENGINES
+from labctl.sources.engine_registry import ENGINES
 
 __all__ = [
     "SIGNAL_SCHEMA",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from labctl.sources.base import Source
-from labctl.sources.statements import Statement
+from labctl.sources.sql_statements import Statement
 
 __all__ = ["CONTROL", "LABEL", "SIZE", "WORD", "SqlFiles"]
 

@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from labctl.engine_names import EngineName
-from labctl.sources.registry import ENGINES
+from labctl.sources.engine_registry import ENGINES
 
 __all__ = ["arrival"]
 

@@ -10,7 +10,7 @@ import resource
 from collections.abc import Callable
 from typing import TypeVar
 
-from labctl.sqlserver.errors import SqlError
+from labctl.sqlserver.client_errors import SqlError
 
 __all__ = [
     "LONGEST_LOGIN",

@@ -17,7 +17,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.sqlserver.backend.columns import Catalog, RowSource, TypeMap
 from labctl.sqlserver.backend.connection import Backend, PgError
 from labctl.sqlserver.backend.install import install, reachable_databases
-from labctl.sqlserver.errors import ConnectionLost
+from labctl.sqlserver.client_errors import ConnectionLost
 from labctl.sqlserver.limits import MOST_LOGINS
 from labctl.sqlserver.session.connection import ServerContext, serve_client
 from labctl.sqlserver.wire.tls import Transport, server_context

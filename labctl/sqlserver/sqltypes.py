@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from psycopg.sql import SQL
 
-from labctl.sqlserver.errors import SqlError, unsupported
+from labctl.sqlserver.client_errors import SqlError, unsupported
 
 __all__ = ["MAX", "SqlType", "parse_type"]
 

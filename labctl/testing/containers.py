@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from testcontainers.compose import DockerCompose
 
-from labctl.runtimes.compose.engine import COMPOSE_FOLDER
-from labctl.runtimes.compose.runtime import ComposeRuntime
+from labctl.runtimes.compose.compose_runtime import ComposeRuntime
+from labctl.runtimes.compose.docker_engine import COMPOSE_FOLDER
 
 __all__ = ["start_stack"]
 

@@ -13,15 +13,15 @@ import psycopg2
 
 from labctl.errors import ExitCode, LabError
 from labctl.kafka.offsets import delete_records
-from labctl.kafkaconnect.files import ConnectorFile
+from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.bronze import lab_bronze
+from labctl.lab.connectors.source_files import source_files
 from labctl.lab.lab import Lab
-from labctl.lab.source_files import source_files
+from labctl.lab.tables.bronze_folders import lab_bronze
 from labctl.lake import Lake
 from labctl.lake.lost_files import last_files
 from labctl.lake.objectstore import s3_client
-from labctl.services import objectstore, registry
+from labctl.services import objectstore_service, registry_service
 from labctl.services.state_database import STATE_SERVICE
 from labctl.tables import LabTable
 
@@ -75,7 +75,7 @@ def _remove_base_file(lab: Lab, table: LabTable) -> str:
 def _flip_byte(lab: Lab, table: LabTable) -> str:
     """Flip a bit on the object store's disk: a write through the store would renew the checksum."""
     path = _last_file(lab, table, ".log.")
-    folder = lab.context(lab.service(objectstore.SERVICE.name)).data
+    folder = lab.context(lab.service(objectstore_service.SERVICE.name)).data
     files = [
         file
         for file in (folder / lab.endpoints.objectstore.bucket / path).rglob("*")
@@ -104,7 +104,7 @@ def _delete_schemas(lab: Lab, table: LabTable) -> str:
         port=server.port,
         user=server.user,
         password=server.password.get_secret_value(),
-        dbname=registry.SERVICE.name,
+        dbname=registry_service.SERVICE.name,
     )
     try:
         with connection, connection.cursor() as cursor:

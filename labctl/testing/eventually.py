@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from labctl.lab.lab import Lab
-from labctl.testing.names import known_table
+from labctl.testing.named_tables import known_table
 from labctl.testing.trace import trace_row
 
 __all__ = ["Eventually", "StuckError"]

@@ -13,16 +13,16 @@ import pyarrow as pa
 import pytest
 
 from labctl.config.endpoints import Endpoints
-from labctl.config.model import find_project
-from labctl.home.proxies import leave_loopback_out
+from labctl.config.lab_config import find_project
 from labctl.lab.lab import Lab
 from labctl.lake import LATEST, Lake, View
 from labctl.lake.table_copies import TableCopies
 from labctl.sources import Source, connect
-from labctl.testing.account import add_account, failures_with_lab, write_page
+from labctl.state.proxies import leave_loopback_out
 from labctl.testing.eventually import Eventually
-from labctl.testing.faults import Faults
-from labctl.testing.names import known_table
+from labctl.testing.failure_report import add_account, failures_with_lab, write_page
+from labctl.testing.lab_faults import Faults
+from labctl.testing.named_tables import known_table
 from labctl.testing.session_lab import SessionLab, make_lab, plainly, running_lab
 from labctl.testing.workers import take_ports, worker_name
 from lakehouse.table_names import quoted, tables_called

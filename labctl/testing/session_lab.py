@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from labctl.errors import ExitCode, LabError
-from labctl.lab.down import destroy
 from labctl.lab.lab import Lab
+from labctl.lab.lifecycle.down import destroy
+from labctl.lab.lifecycle.starting import SilentReporter
+from labctl.lab.lifecycle.up import up
 from labctl.lab.snapshots import (
     delete_snapshot,
     find_snapshot,
@@ -19,12 +21,10 @@ from labctl.lab.snapshots import (
     save_snapshot,
     snapshots,
 )
-from labctl.lab.starting import SilentReporter
-from labctl.lab.up import up
-from labctl.lab.verification import verify_lab
-from labctl.runtimes.compose.engine import Engine, EngineMissingError
-from labctl.runtimes.compose.runtime import ComposeRuntime
-from labctl.runtimes.model import Level
+from labctl.lab.tables.verification import verify_lab
+from labctl.runtimes.compose.compose_runtime import ComposeRuntime
+from labctl.runtimes.compose.docker_engine import Engine, EngineMissingError
+from labctl.runtimes.runtime_protocols import Level
 from labctl.services.lab_services import load_config
 from labctl.testing.reporter import TerminalReporter
 from labctl.testing.workers import worker_name

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 
-from labctl.lab.in_flight import in_flight_records
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import read_pipeline
-from labctl.lab.row_trace import trace
-from labctl.lab.status import read_status
+from labctl.lab.observe.pipeline_state import read_pipeline
+from labctl.lab.observe.service_status import read_status
+from labctl.lab.tables.in_flight import in_flight_records
+from labctl.lab.tables.row_trace import trace
 from labctl.tables import LabTable
 
 __all__ = ["end_of_log", "trace_row"]

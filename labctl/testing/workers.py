@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from labctl.home.sockets import RANGE_VARIABLE, kept_range, own_range
+from labctl.state.sockets import RANGE_VARIABLE, kept_range, own_range
 
 __all__ = ["take_ports", "worker_name"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from labctl.verify.compare import changes_between, verify_table
 from labctl.verify.diff import RowChange, TableDiff
 from labctl.verify.pairs import Captured, SourceCapture, open_pairs
-from labctl.verify.run import (
+from labctl.verify.verify_run import (
     CaptureState,
     NotAnsweringError,
     Pair,

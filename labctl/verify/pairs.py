@@ -13,7 +13,7 @@ from labctl.config.endpoints import Endpoints
 from labctl.errors import ExitCode, LabError
 from labctl.sources import Source, SourceTable, TableRef, connect, connect_server, endpoint_of
 from labctl.sources.fitness import silver_column
-from labctl.verify.run import CaptureState, NotAnsweringError, Pair, Rows
+from labctl.verify.verify_run import CaptureState, NotAnsweringError, Pair, Rows
 
 __all__ = ["Captured", "SourceCapture", "lost_values", "open_pairs"]
 

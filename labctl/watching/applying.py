@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from labctl.counted import counted
-from labctl.lab.connectors import apply_and_wait, lab_files
+from labctl.lab.connectors.connector_states import apply_and_wait, lab_files
+from labctl.lab.connectors.source_files import source_file
 from labctl.lab.lab import Lab
-from labctl.lab.own_schema import apply_schema
-from labctl.lab.source_files import source_file
-from labctl.lab.starting import SilentReporter
-from labctl.lab.table_requests import restart_table
-from labctl.lab.up import restart_service, up
-from labctl.scaffolding.tables import add_table
+from labctl.lab.lifecycle.own_schema import apply_schema
+from labctl.lab.lifecycle.starting import SilentReporter
+from labctl.lab.lifecycle.up import restart_service, up
+from labctl.lab.tables.table_requests import restart_table
+from labctl.scaffolding.new_tables import add_table
 from labctl.watching.planning import Kind, Step
 
 __all__ = ["carry_out"]

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from labctl.errors import ExitCode, LabError
-from labctl.lab.connectors import check_files, check_sink_files
+from labctl.lab.connectors.connector_states import check_files, check_sink_files
 from labctl.lab.lab import Lab
-from labctl.lab.own_schema import check_schemas
-from labctl.services.silver import APPLICATION
+from labctl.lab.lifecycle.own_schema import check_schemas
+from labctl.services.silver_service import APPLICATION
 from labctl.shipped import own_or_shipped
 from labctl.watching.places import Role, Use
 from labctl.watching.planning import Project, TableFacts

@@ -12,10 +12,10 @@ import requests
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.apply import runs_otherwise
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.connectors import lab_files
+from labctl.lab.connectors.connector_states import lab_files
 from labctl.lab.lab import Lab
-from labctl.lab.own_schema import is_schema_applied, sources_with_schema
-from labctl.lab.pipeline import silver_status
+from labctl.lab.lifecycle.own_schema import is_schema_applied, sources_with_schema
+from labctl.lab.observe.pipeline_state import silver_status
 from labctl.watching.places import Places, Role
 
 __all__ = ["differences", "drift", "relative"]

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from labctl.config.model import LabConfig, Source
-from labctl.kafkaconnect.files import PATTERN
-from labctl.services.connect import WORKER_FILE
-from labctl.services.silver import APPLICATION, LOG4J2, SPARK_DEFAULTS
+from labctl.config.lab_config import LabConfig, Source
+from labctl.kafkaconnect.connector_files import PATTERN
+from labctl.services.connect_service import WORKER_FILE
+from labctl.services.silver_service import APPLICATION, LOG4J2, SPARK_DEFAULTS
 from labctl.shipped import own_or_shipped
 from labctl.tables import CONNECTORS
 from lakehouse.errors import ConfigurationError

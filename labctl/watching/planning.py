@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from labctl.config.model import LabConfig, Source
-from labctl.lab.pipeline import WrittenBy
-from labctl.services import connect, silver
+from labctl.config.lab_config import LabConfig, Source
+from labctl.lab.observe.pipeline_state import WrittenBy
+from labctl.services import connect_service, silver_service
 from labctl.watching.places import Role, Use
 
 __all__ = ["CONNECT", "SILVER", "Kind", "Project", "Step", "TableFacts", "plan"]
 
-SILVER, CONNECT = silver.SERVICE.name, connect.SERVICE.name
+SILVER, CONNECT = silver_service.SERVICE.name, connect_service.SERVICE.name
 
 
 class Kind(StrEnum):

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from watchfiles import watch
 
-from labctl.config.model import lab_file
+from labctl.config.lab_config import lab_file
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import bronze_writer
+from labctl.lab.observe.pipeline_state import bronze_writer
 from labctl.watching.applying import carry_out
 from labctl.watching.checking import check_project, read_project
 from labctl.watching.places import Places, Use, digest_of, find_places

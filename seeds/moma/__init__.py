@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from importlib import resources
 
-from labctl.datasets.model import DataSet, FollowedRow, TextColumn
+from labctl.datasets.data_set import DataSet, FollowedRow, TextColumn
 from seeds.moma.generate import FIRST_ID, generate, row_counts
 from seeds.moma.original import read_original
 from seeds.moma.schema import TABLES

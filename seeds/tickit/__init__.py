@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 from importlib import resources
 
-from labctl.datasets.model import DataSet, FollowedRow, TextColumn
+from labctl.datasets.data_set import DataSet, FollowedRow, TextColumn
 from seeds.schema import Column, Table
 from seeds.tickit.generate import generate, row_counts
 from seeds.tickit.original import read_original

@@ -18,18 +18,18 @@ from pathlib import Path
 from typing import Any
 
 from labctl.json_text import to_json
-from labctl.lab.api import api_of, switch_on
-from labctl.lab.api_cache import clear, stats
+from labctl.lab.catalog.api_cache import clear, stats
+from labctl.lab.catalog.lake_api_switch import api_of, switch_on
 from labctl.lab.lab import Lab
-from labctl.lab.starting import SilentReporter, wait_until_usable
-from labctl.lab.status import read_status
+from labctl.lab.lifecycle.starting import SilentReporter, wait_until_usable
+from labctl.lab.observe.service_status import read_status
 from labctl.latency.api_change import make_api_change
 from labctl.latency.api_load import Round, all_endpoints, load
 from labctl.latency.change import followed_row, make_change
 from labctl.latency.environment import describe
 from labctl.latency.statistics import percentiles_of
-from labctl.services.api import SERVICE
-from labctl.services.cache import SERVICE as CACHE
+from labctl.services.api_service import SERVICE
+from labctl.services.cache_service import SERVICE as CACHE
 
 _ROUNDS = 10
 """Of all endpoints once, one after the other."""

@@ -19,10 +19,10 @@ from typing import Any
 
 from labctl.json_text import to_json
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.connectors import is_running
+from labctl.lab.connectors.connector_states import is_running
+from labctl.lab.connectors.source_files import source_file
 from labctl.lab.lab import Lab
-from labctl.lab.source_files import source_file
-from labctl.lab.status import read_status
+from labctl.lab.observe.service_status import read_status
 from labctl.latency.change import followed_row, make_change
 from labctl.latency.environment import describe
 from labctl.watching.watcher import Outcome, Watcher

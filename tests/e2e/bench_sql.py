@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from labctl.json_text import to_json
-from labctl.lab.athena import athena_of
+from labctl.lab.catalog.athena_client import athena_of
 from labctl.lab.lab import Lab
-from labctl.lab.status import read_status
+from labctl.lab.observe.service_status import read_status
 from labctl.lake import Lake
 from labctl.latency.environment import describe
 from labctl.latency.statistics import percentiles_of
-from labctl.services.sqlapi import SERVICE, SqlApi, api_client
+from labctl.services.sqlapi_service import SERVICE, SqlApi, api_client
 from labctl.sources import connect
 from labctl.tables import LabTable
 from lakehouse.deletes import DELETED

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from labctl.config.endpoints import Endpoints
 from labctl.kafka.offsets import end_offsets as topic_ends
 from labctl.kafka.offsets import offset_ranges
-from labctl.lake.bronze import Bronze, BronzeObject
+from labctl.lake.bronze_records import Bronze, BronzeObject
 
 __all__ = ["check_bronze", "end_offsets"]
 

@@ -14,17 +14,17 @@ from tempfile import mkdtemp
 
 import pytest
 
-from labctl.config.model import find_project
+from labctl.config.lab_config import find_project
 from labctl.datasets import prepare
-from labctl.home.state import LabState
 from labctl.lab.lab import Lab
-from labctl.lab.seeding import seed_lab
-from labctl.lab.verification import verify_lab
+from labctl.lab.lifecycle.seeding import seed_lab
+from labctl.lab.tables.verification import verify_lab
 from labctl.lake import Lake
 from labctl.sources import connect
+from labctl.state.lab_state import LabState
 from labctl.tables import PROPERTIES
 from labctl.testing.eventually import Eventually
-from labctl.testing.faults import Faults
+from labctl.testing.lab_faults import Faults
 from labctl.verify import State, VerifyReport
 from seeds.tickit import DATA_SET
 from tests import quick_start

@@ -11,12 +11,12 @@ from functools import partial
 import pytest
 
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.connectors import is_running, source_files
+from labctl.lab.connectors.connector_states import is_running, source_files
 from labctl.lab.lab import Lab
-from labctl.lab.status import ServiceStatus, read_status
+from labctl.lab.observe.service_status import ServiceStatus, read_status
 from labctl.lake import Lake
 from labctl.testing.eventually import Eventually
-from labctl.testing.faults import Faults
+from labctl.testing.lab_faults import Faults
 from tests.e2e.bronze_check import check_bronze
 from tests.e2e.numbered_load import TARGETS, Load, Target
 

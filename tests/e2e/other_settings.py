@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from labctl.lab.lab import Lab
-from labctl.lab.up import up
+from labctl.lab.lifecycle.up import up
 from labctl.testing.reporter import TerminalReporter
 
 __all__ = ["other_settings"]

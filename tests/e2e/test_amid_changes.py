@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from labctl.kafkaconnect.client import ConnectClient
+from labctl.kafkaconnect.connect_client import ConnectClient
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.connectors import is_running, restart_failed_tasks
+from labctl.lab.connectors.connector_states import is_running, restart_failed_tasks
 from labctl.lab.lab import Lab
-from labctl.runtimes.native.runtime import NativeRuntime
+from labctl.runtimes.native.native_runtime import NativeRuntime
 from labctl.sources import connect
 from labctl.testing.eventually import Eventually
-from labctl.testing.faults import Faults
+from labctl.testing.lab_faults import Faults
 from labctl.testing.plugin import SilverReader
 from tests.e2e.fault_trial import RECOVERY_SECONDS, Verify
 from tests.e2e.test_schema_change import add_column

@@ -14,20 +14,20 @@ from labctl.datasets import seed
 from labctl.errors import LabError
 from labctl.kafka.offsets import delete_records, end_offsets
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.connectors import is_running, source_files
+from labctl.lab.connectors.connector_slots import drop_slot, slot_of
+from labctl.lab.connectors.connector_states import is_running, source_files
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import silver_status
-from labctl.lab.rebuild import rebuild_table
-from labctl.lab.slots import drop_slot, slot_of
-from labctl.lab.status import read_status
-from labctl.lab.table_requests import refill_table
+from labctl.lab.observe.pipeline_state import silver_status
+from labctl.lab.observe.service_status import read_status
+from labctl.lab.tables.table_rebuild import rebuild_table
+from labctl.lab.tables.table_requests import refill_table
 from labctl.lake import Lake
 from labctl.lake.objectstore import s3_client
 from labctl.lake.timeline import State
-from labctl.services import silver
+from labctl.services import silver_service
 from labctl.sources import TableRef, connect
 from labctl.testing.eventually import Eventually
-from labctl.testing.faults import Faults
+from labctl.testing.lab_faults import Faults
 from seeds.tickit import DATA_SET
 from tests.e2e.fault_trial import Verify
 from tests.e2e.test_schema_change import add_column
@@ -178,7 +178,7 @@ def test_the_application_is_killed_in_the_middle_of_a_rebuild(
 def _is_requested(lab: Lab, name: str) -> bool:
     """Whether the request to rebuild a table is in the lake."""
     store = lab.endpoints.objectstore
-    path = silver.options(lab.context(lab.service("silver"))).rebuild_request_path(name)
+    path = silver_service.options(lab.context(lab.service("silver"))).rebuild_request_path(name)
     key = path.removeprefix(f"s3a://{store.bucket}/")
     found = s3_client(store).list_objects_v2(Bucket=store.bucket, Prefix=key)
     return any(entry["Key"] == key for entry in found.get("Contents", []))

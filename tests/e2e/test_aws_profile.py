@@ -18,7 +18,7 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
-from labctl.config.model import LabConfig
+from labctl.config.lab_config import LabConfig
 from labctl.config.promoted import (
     PromotedDatabase,
     PromotedEndpoints,

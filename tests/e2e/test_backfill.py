@@ -9,7 +9,7 @@ import pytest
 
 from labctl.errors import ExitCode
 from labctl.lab.lab import Lab
-from labctl.lab.verification import verify_lab
+from labctl.lab.tables.verification import verify_lab
 from labctl.sources import Source, TableRef
 from labctl.testing.plugin import SilverReader
 from tests.e2e.second_source import ORDERS, SILVER, SOURCE

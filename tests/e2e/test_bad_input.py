@@ -18,8 +18,8 @@ import pytest
 
 from labctl.errors import ExitCode
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.down import down
 from labctl.lab.lab import Lab
+from labctl.lab.lifecycle.down import down
 from labctl.runtimes.native.supervisor import LAB_MARK
 from labctl.testing.eventually import Eventually
 

@@ -11,7 +11,7 @@ import pytest
 
 from labctl.config.endpoints import Endpoints
 from labctl.lab.lab import Lab
-from labctl.lake.bronze import Bronze
+from labctl.lake.bronze_records import Bronze
 from labctl.sources import Source
 from labctl.testing.eventually import Eventually
 from tests.e2e.bronze_check import check_bronze

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import silver_status
+from labctl.lab.observe.pipeline_state import silver_status
 from labctl.lake import Lake, LakeStorage
 from labctl.sources import Source
 from labctl.testing.eventually import Eventually

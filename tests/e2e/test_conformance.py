@@ -15,11 +15,11 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from labctl.config.kafka_clients import client_settings
-from labctl.conformance.report import ConformanceReport
+from labctl.conformance.conformance_report import ConformanceReport
 from labctl.errors import ExitCode
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import silver_status
+from labctl.lab.observe.pipeline_state import silver_status
 from labctl.lake.objectstore import s3_client
 from labctl.sources import connect, connect_server
 from labctl.testing.eventually import Eventually

@@ -11,14 +11,14 @@ import pytest
 from labctl.errors import ExitCode, LabError
 from labctl.kafka.offsets import end_offsets
 from labctl.kafkaconnect.opening import connect_client
+from labctl.lab.connectors.connector_slots import drop_slot, slot_of
+from labctl.lab.connectors.source_files import source_files
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import read_pipeline
-from labctl.lab.slots import drop_slot, slot_of
-from labctl.lab.source_files import source_files
+from labctl.lab.observe.pipeline_state import read_pipeline
 from labctl.lake import Lake
 from labctl.sources import Source, connect_server
 from labctl.testing.eventually import Eventually
-from labctl.testing.faults import Damage, Faults
+from labctl.testing.lab_faults import Damage, Faults
 from labctl.testing.plugin import SilverReader
 from tests.e2e.bronze_check import check_bronze
 from tests.e2e.wide_tables import WIDE, insert_row

@@ -12,8 +12,8 @@ import pytest
 
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import read_pipeline
-from labctl.lab.verification import verify_lab
+from labctl.lab.observe.pipeline_state import read_pipeline
+from labctl.lab.tables.verification import verify_lab
 from labctl.sources import Source, TableRef
 from labctl.testing.eventually import Eventually
 from labctl.testing.plugin import SilverReader

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from labctl.lab.pipeline import read_pipeline
-from labctl.lab.status import ServiceStatus, read_status
-from labctl.lab.up import up
-from labctl.runtimes.native.runtime import NativeRuntime
+from labctl.lab.lifecycle.up import up
+from labctl.lab.observe.pipeline_state import read_pipeline
+from labctl.lab.observe.service_status import ServiceStatus, read_status
+from labctl.runtimes.native.native_runtime import NativeRuntime
 from labctl.testing.reporter import TerminalReporter
 from tests.e2e.fault_trial import RECOVERY_SECONDS, Trial
 

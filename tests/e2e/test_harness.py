@@ -9,10 +9,10 @@ import pytest
 
 from labctl.errors import ExitCode
 from labctl.lab.lab import Lab
-from labctl.lab.row_trace import trace
+from labctl.lab.tables.row_trace import trace
 from labctl.sources import Source
-from labctl.testing.account import add_account, failures_with_lab, write_page
 from labctl.testing.eventually import Eventually, StuckError
+from labctl.testing.failure_report import add_account, failures_with_lab, write_page
 from labctl.testing.trace import trace_row
 from labctl.verify import VerifyReport
 from tests.e2e.conftest import Labctl

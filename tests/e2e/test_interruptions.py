@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from labctl.runtimes.native.runtime import NativeRuntime
+from labctl.runtimes.native.native_runtime import NativeRuntime
 from labctl.services.lab_services import SERVICES
 from tests.e2e.fault_trial import RECOVERY_SECONDS, Trial
 

@@ -18,14 +18,14 @@ import requests
 
 from labctl.datasets import FollowedRow
 from labctl.errors import ExitCode
-from labctl.lab.api import api_of
+from labctl.lab.catalog.lake_api_switch import api_of
 from labctl.lab.lab import Lab
-from labctl.lab.starting import wait_until_usable
+from labctl.lab.lifecycle.starting import wait_until_usable
 from labctl.latency.api_load import all_endpoints
-from labctl.services.cache import SERVICE as CACHE
+from labctl.services.cache_service import SERVICE as CACHE
 from labctl.sources import Source, TableRef
 from labctl.testing.eventually import Eventually
-from labctl.testing.faults import Faults
+from labctl.testing.lab_faults import Faults
 from lakeapi.statements import RESOURCES, Resource
 from seeds.tickit import DATA_SET
 from tests.e2e.conftest import Labctl

@@ -10,12 +10,12 @@ import pytest
 from labctl.errors import ExitCode
 from labctl.kafka.offsets import end_offsets
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import read_pipeline
-from labctl.lab.status import ServiceStatus, read_status
-from labctl.lab.verification import verify_lab
+from labctl.lab.observe.pipeline_state import read_pipeline
+from labctl.lab.observe.service_status import ServiceStatus, read_status
+from labctl.lab.tables.verification import verify_lab
 from labctl.sources import Source
 from labctl.testing.eventually import Eventually
-from labctl.testing.faults import Faults
+from labctl.testing.lab_faults import Faults
 from labctl.testing.plugin import SilverReader
 from labctl.verify import State
 from tests.e2e.wide_tables import WIDE, insert_row

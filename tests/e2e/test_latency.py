@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import silver_status
+from labctl.lab.observe.pipeline_state import silver_status
 from labctl.lake import Lake
+from labctl.latency.latency_report import RunReport
+from labctl.latency.latency_run import run_scenario
 from labctl.latency.ledger import Ledger
-from labctl.latency.report import RunReport
-from labctl.latency.run import run_scenario
 from labctl.latency.scenario import Scenario, find_scenario
 from labctl.sources import Source, TableRef
 from labctl.testing.reporter import TerminalReporter

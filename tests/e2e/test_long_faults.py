@@ -10,10 +10,10 @@ import time
 
 import pytest
 
+from labctl.lab.connectors.connector_slots import read_slots
 from labctl.lab.lab import Lab
-from labctl.lab.slots import read_slots
-from labctl.lab.status import read_status
-from labctl.runtimes.native.runtime import NativeRuntime
+from labctl.lab.observe.service_status import read_status
+from labctl.runtimes.native.native_runtime import NativeRuntime
 from labctl.services.lab_services import SERVICES
 from tests.e2e.fault_trial import Trial
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from labctl.errors import LabError
-from labctl.testing.network import Hop
+from labctl.testing.cut_network import Hop
 from tests.e2e.fault_trial import Trial
 
 FAULTS: dict[str, Callable[[Hop], None]] = {

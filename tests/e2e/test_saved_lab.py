@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import requests
 
+from labctl.lab.lifecycle.starting import SilentReporter
+from labctl.lab.lifecycle.up import up
 from labctl.lab.snapshots import delete_snapshot, find_snapshot, restore_snapshot, save_snapshot
-from labctl.lab.starting import SilentReporter
-from labctl.lab.up import up
 from labctl.runtimes.native.families import family_of
-from labctl.runtimes.native.runtime import NativeRuntime
+from labctl.runtimes.native.native_runtime import NativeRuntime
 from labctl.sources import connect
 from tests.e2e.fault_trial import Trial
 from tests.e2e.numbered_load import TARGETS

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import silver_status
-from labctl.lab.status import read_status
+from labctl.lab.observe.pipeline_state import silver_status
+from labctl.lab.observe.service_status import read_status
 from labctl.sources import Source
 from labctl.testing.eventually import Eventually
 from labctl.testing.plugin import SilverReader

@@ -17,15 +17,15 @@ from confluent_kafka.admin import AdminClient
 
 from labctl.config.kafka_clients import client_settings
 from labctl.errors import LabError
-from labctl.home.sockets import LOOPBACK, is_free
-from labctl.kafka.topics import Topics
-from labctl.kafkaconnect.files import read_connector
+from labctl.kafka.topic_records import Topics
+from labctl.kafkaconnect.connector_files import read_connector
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.lab import Lab
-from labctl.lab.ports import PortTakenError, Reservation
-from labctl.lab.starting import wait_until_usable
+from labctl.lab.lifecycle.ports import PortTakenError, Reservation
+from labctl.lab.lifecycle.starting import wait_until_usable
 from labctl.runtimes.native.families import family_of
-from labctl.testing.faults import Faults
+from labctl.state.sockets import LOOPBACK, is_free
+from labctl.testing.lab_faults import Faults
 from tests.e2e.conftest import Labctl
 from tests.ports import listening
 

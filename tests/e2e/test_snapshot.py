@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from labctl.lab.lab import Lab
-from labctl.lab.seeding import seed_lab
-from labctl.lab.verification import verify_lab
+from labctl.lab.lifecycle.seeding import seed_lab
+from labctl.lab.tables.verification import verify_lab
 from labctl.lake import Lake
 from labctl.verify import State, VerifyReport
 from seeds.tickit.generate import row_counts

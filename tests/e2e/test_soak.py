@@ -9,7 +9,7 @@ import pytest
 from labctl.lab.lab import Lab
 from labctl.soak.faulting import FaultKind
 from labctl.soak.history import History
-from labctl.soak.run import SoakPlan, run_soak
+from labctl.soak.soak_run import SoakPlan, run_soak
 
 pytestmark = pytest.mark.long
 

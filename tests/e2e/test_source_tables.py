@@ -9,7 +9,7 @@ import pytest
 
 from labctl.errors import ExitCode
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import read_pipeline
+from labctl.lab.observe.pipeline_state import read_pipeline
 from labctl.sources import Source
 from labctl.testing.eventually import Eventually
 from labctl.testing.plugin import SilverReader

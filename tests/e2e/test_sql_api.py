@@ -27,13 +27,13 @@ from labctl.cli.format import Format
 from labctl.cli.sqlshell.session import Session
 from labctl.cli.sqlshell.shell import converse
 from labctl.errors import ExitCode
-from labctl.lab.athena import athena_of
-from labctl.lab.clients import client_environment
+from labctl.lab.catalog.athena_client import athena_of
+from labctl.lab.clients.client_environment import client_environment
 from labctl.lab.lab import Lab
-from labctl.services.sqlapi import SqlApi
+from labctl.services.sqlapi_service import SqlApi
 from labctl.sources import Source, connect
 from labctl.testing.eventually import Eventually
-from labctl.testing.faults import Faults
+from labctl.testing.lab_faults import Faults
 from tests.e2e.conftest import COMMAND_SECONDS, Labctl
 
 DATABASE = "tickit"

@@ -6,8 +6,13 @@ import json
 from dataclasses import fields
 
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import BronzeStatus, ConnectorStatus, PipelineStatus, SilverTableStatus
-from labctl.lab.status import LabStatus, ServiceStatus
+from labctl.lab.observe.pipeline_state import (
+    BronzeStatus,
+    ConnectorStatus,
+    PipelineStatus,
+    SilverTableStatus,
+)
+from labctl.lab.observe.service_status import LabStatus, ServiceStatus
 from tests.e2e.conftest import Labctl
 
 # What every runtime knows of a service that runs; whether it has died depends on the tests before.

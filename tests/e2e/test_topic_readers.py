@@ -17,7 +17,7 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 
 from labctl.config.kafka_clients import client_settings
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.clients import client_environment
+from labctl.lab.clients.client_environment import client_environment
 from labctl.lab.lab import Lab
 from labctl.sources import connect
 from labctl.testing.eventually import Eventually

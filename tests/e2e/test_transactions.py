@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pyarrow as pa
 import pytest
 
-from labctl.lab.in_flight import in_flight_records
 from labctl.lab.lab import Lab
+from labctl.lab.tables.in_flight import in_flight_records
 from labctl.lake import Lake
 from labctl.sources import Rollback, Source, TableRef
 from labctl.testing.eventually import Eventually

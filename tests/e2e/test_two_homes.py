@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 import requests
 
-from labctl.home.state import LabState
+from labctl.state.lab_state import LabState
 from tests.waiting import wait_for
 
 PROJECT = Path(__file__).parents[2]

@@ -9,11 +9,11 @@ from functools import partial
 
 import pytest
 
-from labctl.engines.mysql.types import MYSQL
-from labctl.engines.postgres.types import POSTGRES
-from labctl.engines.sqlserver.types import SQLSERVER
+from labctl.engines.mysql.mysql_types import MYSQL
+from labctl.engines.postgres.postgres_types import POSTGRES
+from labctl.engines.sqlserver.sqlserver_types import SQLSERVER
 from labctl.sources import Source
-from labctl.sources.types import TypeRule
+from labctl.sources.type_rules import TypeRule
 from labctl.testing.eventually import Eventually
 from labctl.testing.plugin import SilverReader
 from tests.e2e.wide_tables import ROWS, WIDE, insert_row

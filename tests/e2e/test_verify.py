@@ -9,10 +9,10 @@ import pytest
 from labctl.errors import ExitCode
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.lab import Lab
-from labctl.lab.verification import source_capture, verify_lab
+from labctl.lab.tables.verification import source_capture, verify_lab
 from labctl.sources import Source, TableRef, connect_server
 from labctl.testing.eventually import Eventually
-from labctl.testing.faults import Faults
+from labctl.testing.lab_faults import Faults
 from labctl.verify import State
 from tests.e2e.conftest import Labctl
 from tests.e2e.fault_trial import RECOVERY_SECONDS

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from labctl.errors import LabError
-from labctl.kafkaconnect.client import ConnectClient
+from labctl.kafkaconnect.connect_client import ConnectClient
 from labctl.kafkaconnect.opening import connect_client
-from labctl.lab.connectors import apply_and_wait
+from labctl.lab.connectors.connector_states import apply_and_wait
+from labctl.lab.connectors.source_files import source_file
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import silver_status
-from labctl.lab.source_files import source_file
-from labctl.lab.table_requests import restart_table
+from labctl.lab.observe.pipeline_state import silver_status
+from labctl.lab.tables.table_requests import restart_table
 from labctl.sources import Source
 from labctl.testing.eventually import Eventually
 from labctl.testing.plugin import SilverReader

@@ -10,17 +10,17 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from labctl.config.endpoints import Endpoints
-from labctl.config.model import (
+from labctl.config.lab_config import (
     ApiSettings,
     CacheSettings,
     MetastoreSettings,
     ThriftServerSettings,
     find_project,
 )
-from labctl.home.state import lab_names
-from labctl.lab.down import destroy
 from labctl.lab.lab import Lab
-from labctl.lab.up import up
+from labctl.lab.lifecycle.down import destroy
+from labctl.lab.lifecycle.up import up
+from labctl.state.lab_state import lab_names
 from labctl.testing.reporter import TerminalReporter
 from tests import quick_start
 

@@ -11,11 +11,11 @@ import psycopg2
 import pytest
 
 from labctl.config.endpoints import Endpoints
-from labctl.engines.postgres.client import PostgresSource
-from labctl.engines.postgres.limits import UNDECODED, UNSENT, UNUSUAL
+from labctl.engines.postgres.postgres_client import PostgresSource
+from labctl.engines.postgres.postgres_limits import UNDECODED, UNSENT, UNUSUAL
 from labctl.errors import LabError
 from labctl.sources import ENGINES, Preparation, Source, TableRef, connect
-from labctl.sources.limits import UNLOGGED
+from labctl.sources.capture_limits import UNLOGGED
 from tests.integration.test_owner import administrator
 
 pytestmark = pytest.mark.long

@@ -8,8 +8,8 @@ import pytest
 
 from labctl.config.endpoints import Endpoints
 from labctl.conformance.batch import missing_kinds
-from labctl.conformance.generate import WIDTH, generate
-from labctl.conformance.statements import Script, table_name
+from labctl.conformance.case_sql import Script, table_name
+from labctl.conformance.generation import WIDTH, generate
 from labctl.engine_names import EngineName
 from labctl.errors import LabError
 from labctl.sources import ENGINES, Source, TableRef, connect, connect_server, ensure_database

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from labctl.home.state import lab_names
-from labctl.lab.down import destroy
 from labctl.lab.lab import Lab
+from labctl.lab.lifecycle.down import destroy
 from labctl.lab.snapshots import snapshots
+from labctl.state.lab_state import lab_names
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "orders"
 

@@ -23,15 +23,15 @@ from tempfile import TemporaryDirectory
 import psutil
 import pytest
 
-from labctl.config.model import find_project
-from labctl.home.state import lab_names
-from labctl.lab.down import destroy
+from labctl.config.lab_config import find_project
 from labctl.lab.lab import Lab
+from labctl.lab.lifecycle.down import destroy
+from labctl.lab.lifecycle.starting import SilentReporter
+from labctl.lab.lifecycle.up import up
 from labctl.lab.snapshots import find_snapshot, restore_snapshot, save_snapshot, snapshots
-from labctl.lab.snapshots.store import snapshot_home
-from labctl.lab.starting import SilentReporter
-from labctl.lab.up import up
+from labctl.lab.snapshots.snapshot_store import snapshot_home
 from labctl.sources import connect
+from labctl.state.lab_state import lab_names
 
 pytestmark = pytest.mark.long
 
@@ -76,11 +76,11 @@ _STEPS = {
     "destroy": f"destroy(Lab.find(name={NAME!r}, even_damaged=True))",
 }
 _PROGRAM = """
-from labctl.lab.down import destroy
+from labctl.lab.lifecycle.down import destroy
 from labctl.lab.lab import Lab
 from labctl.lab.snapshots import find_snapshot, restore_snapshot, save_snapshot
-from labctl.lab.starting import SilentReporter
-from labctl.lab.up import up
+from labctl.lab.lifecycle.starting import SilentReporter
+from labctl.lab.lifecycle.up import up
 sys.addaudithook(watch)
 {}
 open(log, "x").write(json.dumps(lines))

@@ -25,7 +25,7 @@ from labctl.artifacts import ArtifactStore
 from labctl.config.endpoints import Kafka, Registry
 from labctl.errors import ExitCode, LabError
 from labctl.kafka.offsets import end_offsets, offset_ranges
-from labctl.kafka.topics import Topics
+from labctl.kafka.topic_records import Topics
 from tests.ports import free_port
 
 pytestmark = pytest.mark.long

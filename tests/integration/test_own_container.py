@@ -13,15 +13,15 @@ import requests
 from labctl.artifacts import ArtifactStore
 from labctl.errors import LabError
 from labctl.images import references
-from labctl.lab.down import destroy, down
 from labctl.lab.lab import Lab
-from labctl.lab.starting import SilentReporter, wait_until_usable
-from labctl.lab.status import read_status
-from labctl.lab.up import restart_service, up
-from labctl.runtimes.compose.engine import PROJECT_LABEL, Engine, EngineMissingError
-from labctl.runtimes.model import Level
+from labctl.lab.lifecycle.down import destroy, down
+from labctl.lab.lifecycle.starting import SilentReporter, wait_until_usable
+from labctl.lab.lifecycle.up import restart_service, up
+from labctl.lab.observe.service_status import read_status
+from labctl.runtimes.compose.docker_engine import PROJECT_LABEL, Engine, EngineMissingError
+from labctl.runtimes.runtime_protocols import Level
 from labctl.sources import connect
-from labctl.testing.faults import Faults
+from labctl.testing.lab_faults import Faults
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "orders"
 IMAGE = "labctl-test/shop:1"

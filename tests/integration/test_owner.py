@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from labctl.config.endpoints import Database, Endpoints
-from labctl.engines.mysql import service as mysql
-from labctl.engines.postgres import service as postgres
+from labctl.engines.mysql import mysql_service as mysql
+from labctl.engines.postgres import postgres_service as postgres
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
 from labctl.services.handing_over import hand_over

@@ -10,7 +10,7 @@ import pytest
 
 from labctl.errors import ExitCode
 from labctl.lab.lab import Lab
-from labctl.lab.table_requests import lab_dead_letters
+from labctl.lab.tables.table_requests import lab_dead_letters
 from labctl.lake import Lake
 from labctl.sources import connect
 from tests.integration.test_postgres_tables import done, project, verified

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from labctl.lab.lab import Lab
-from labctl.lab.table_requests import lab_dead_letters
-from labctl.lab.verification import verify_lab
+from labctl.lab.tables.table_requests import lab_dead_letters
+from labctl.lab.tables.verification import verify_lab
 from labctl.lake import Lake
 from labctl.sources import connect
 from labctl.verify import State

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from labctl.config.endpoints import Endpoints
-from labctl.engines.postgres.publication import OPTIONS_OF_18, read_publication, readded
+from labctl.engines.postgres.postgres_publication import OPTIONS_OF_18, read_publication, readded
 from labctl.errors import LabError
-from labctl.kafkaconnect.files import ConnectorFile
+from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.sources import ENGINES, Source, TableRef, connect
 from tests.integration.test_owner import administrator
 

@@ -22,16 +22,16 @@ from confluent_kafka.cimpl import NewTopic
 from tenacity import Retrying, retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from labctl.config.kafka_clients import client_settings
-from labctl.config.model import find_project
+from labctl.config.lab_config import find_project
 from labctl.errors import ExitCode, LabError
-from labctl.lab.down import destroy
 from labctl.lab.lab import Lab
-from labctl.lab.status import ServiceStatus, read_status
-from labctl.lab.up import up
+from labctl.lab.lifecycle.down import destroy
+from labctl.lab.lifecycle.up import up
+from labctl.lab.observe.service_status import ServiceStatus, read_status
 from labctl.lake.objectstore import s3_client
-from labctl.runtimes.model import OUT_OF_HEAP, OUT_OF_MEMORY, RESTARTS_AT_MOST
+from labctl.runtimes.runtime_protocols import OUT_OF_HEAP, OUT_OF_MEMORY, RESTARTS_AT_MOST
 from labctl.sources import connect, connect_server
-from labctl.testing.faults import Faults
+from labctl.testing.lab_faults import Faults
 from labctl.testing.reporter import TerminalReporter
 
 pytestmark = pytest.mark.long

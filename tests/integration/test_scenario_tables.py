@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from labctl.lab.seeding import seed_lab
-from labctl.latency.choosing import on_tables, silver_rows
+from labctl.lab.lifecycle.seeding import seed_lab
 from labctl.latency.scenario import find_scenario
+from labctl.latency.target_selection import on_tables, silver_rows
 from labctl.latency.targets import describe_target
 from labctl.latency.writing import prepare_rows, remove_rows
 from labctl.sources import connect

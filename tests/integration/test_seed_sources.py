@@ -18,12 +18,12 @@ from typer.testing import CliRunner
 import labctl.cli.init  # noqa: F401 - registers its command
 from labctl.cli.app import root
 from labctl.config.endpoints import Endpoints
-from labctl.config.model import LabConfig
-from labctl.engines.postgres.sql_files import label_literal
+from labctl.config.lab_config import LabConfig
+from labctl.engines.postgres.postgres_sql_files import label_literal
 from labctl.errors import LabError
 from labctl.scaffolding.existing import existing_source
 from labctl.scaffolding.foreign import type_text
-from labctl.scaffolding.model import NewSource
+from labctl.scaffolding.new_source import NewSource
 from labctl.sources import (
     ENGINES,
     Rollback,

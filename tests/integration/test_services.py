@@ -25,19 +25,19 @@ from pydantic import SecretStr
 
 from labctl.artifacts import default_cache
 from labctl.config.kafka_clients import client_settings
-from labctl.config.model import find_project
+from labctl.config.lab_config import find_project
 from labctl.errors import LabError
-from labctl.home.state import state_home as labs_home
-from labctl.lab.down import destroy, down
 from labctl.lab.lab import Lab
-from labctl.lab.status import ServiceStatus, read_status
+from labctl.lab.lifecycle.down import destroy, down
+from labctl.lab.observe.service_status import ServiceStatus, read_status
 from labctl.lake.objectstore import s3_client
-from labctl.runtimes.compose.engine import COMPOSE_FOLDER
+from labctl.runtimes.compose.docker_engine import COMPOSE_FOLDER
 from labctl.runtimes.native.families import family_of, still_there
-from labctl.runtimes.native.runtime import NativeRuntime
-from labctl.services.cache import PASSWORD_FILE, Cache, ask
+from labctl.runtimes.native.native_runtime import NativeRuntime
+from labctl.services.cache_service import PASSWORD_FILE, Cache, ask
 from labctl.services.lab_services import SERVICES
 from labctl.sources import connect
+from labctl.state.lab_state import state_home as labs_home
 from labctl.testing.disk import DiskUnavailableError, LoopDisk, loop_disk
 from tests.integration.conftest import NewLab, Up
 from tests.waiting import wait_for

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from labctl.lab.lab import Lab
-from labctl.lab.verification import verify_lab
+from labctl.lab.tables.verification import verify_lab
 from labctl.lake import Lake
 from labctl.sources import connect
 from labctl.verify import State

@@ -7,9 +7,9 @@ import threading
 from collections import Counter
 from pathlib import Path
 
+from labctl.artifacts.fetch_progress import Unit
 from labctl.artifacts.job import Job
 from labctl.artifacts.lock import LockedFile
-from labctl.artifacts.progress import Unit
 
 
 class Tally:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from labctl.artifacts import ArtifactStore
-from labctl.config.model import LabConfig
-from labctl.services.endpoints import loopback_endpoints
+from labctl.config.lab_config import LabConfig
 from labctl.services.lab_services import PASSWORDS, SERVICES
-from labctl.services.model import Context, Service
+from labctl.services.local_endpoints import loopback_endpoints
+from labctl.services.service import Context, Service
 
 __all__ = ["PORTS", "PROJECT", "SECRET", "NamedParts", "context_of"]
 

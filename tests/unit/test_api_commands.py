@@ -15,12 +15,12 @@ from labctl import extras
 from labctl.cli import api, up
 from labctl.cli.app import root
 from labctl.errors import ExitCode
-from labctl.home.state import LabState
-from labctl.lab import api as module
+from labctl.lab.catalog import lake_api_switch as module
 from labctl.lab.lab import Lab
-from labctl.lab.up import Started
-from labctl.runtimes.model import ProcessState
-from labctl.runtimes.native.runtime import NativeRuntime
+from labctl.lab.lifecycle.up import Started
+from labctl.runtimes.native.native_runtime import NativeRuntime
+from labctl.runtimes.runtime_protocols import ProcessState
+from labctl.state.lab_state import LabState
 from tests.unit.service_context import PROJECT
 
 __all__ = ["api", "up"]  # imported to be registered

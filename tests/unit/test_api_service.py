@@ -11,20 +11,20 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from labctl.config.model import ApiSettings, CacheSettings, LabConfig
+from labctl.config.lab_config import ApiSettings, CacheSettings, LabConfig
 from labctl.errors import ExitCode, LabError
-from labctl.home.sockets import LOOPBACK
-from labctl.lab.clients import client_environment
+from labctl.lab.clients.client_environment import client_environment
 from labctl.lab.lab import Lab
+from labctl.lab.lifecycle.up import _with_dependencies
 from labctl.lab.snapshots.restoring import builds
-from labctl.lab.up import _with_dependencies
-from labctl.runtimes.compose.network import network_address
-from labctl.runtimes.compose.secrets import write_service_secrets
-from labctl.services.api import ALIVE, CREDENTIALS, PASSWORD_FILE, SERVICE
-from labctl.services.endpoints import loopback_endpoints
+from labctl.runtimes.compose.container_addresses import network_address
+from labctl.runtimes.compose.container_secrets import write_service_secrets
+from labctl.services.api_service import ALIVE, CREDENTIALS, PASSWORD_FILE, SERVICE
 from labctl.services.lab_services import compose_variables, services_of
-from labctl.services.model import Context
+from labctl.services.local_endpoints import loopback_endpoints
+from labctl.services.service import Context
 from labctl.shipped import shipped
+from labctl.state.sockets import LOOPBACK
 from lakeapi.settings import Settings, of_environment
 from lakeapi.tables import Tables
 from tests.unit.service_context import PORTS, PROJECT, SECRET, context_of

@@ -14,15 +14,15 @@ from typer.testing import CliRunner, Result
 from labctl.cli import athena, athena_saved
 from labctl.cli.app import root
 from labctl.errors import ExitCode, LabError
-from labctl.lab.athena import Athena
-from labctl.lab.athena_connection import Connection, connection_of
-from labctl.lab.athena_saved import (
+from labctl.lab.catalog.athena_client import Athena
+from labctl.lab.catalog.athena_connection import Connection, connection_of
+from labctl.lab.catalog.athena_saved import (
     NamedQueries,
     NamedQuery,
     PreparedStatements,
 )
 from labctl.lab.lab import Lab
-from labctl.services.sqlapi import SqlApi, api_client
+from labctl.services.sqlapi_service import SqlApi, api_client
 from tests.unit.athena_client import Client
 
 PROJECT = Path(__file__).parents[2]

@@ -9,9 +9,9 @@ from typing import Any, cast
 import pytest
 
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.files import connector_files
+from labctl.kafkaconnect.connector_files import connector_files
 from labctl.kafkaconnect.keys import missing_signals
-from labctl.lab.backfill import asked_rows, hold_connector, rows_condition
+from labctl.lab.connectors.backfill import asked_rows, hold_connector, rows_condition
 from labctl.lab.lab import Lab
 from labctl.sources import Source, TableRef
 from labctl.sources.signal_table import own_signals

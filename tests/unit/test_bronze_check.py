@@ -8,8 +8,8 @@ from pathlib import Path
 import fastavro
 import pytest
 
-from labctl.lake.bronze import Bronze
 from labctl.lake.bronze_check import check_bronze
+from labctl.lake.bronze_records import Bronze
 from labctl.lake.objectstore import LakeStorage
 
 TOPIC = "tickit.ecomm.sale"

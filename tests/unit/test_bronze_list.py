@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from labctl.cli.bronze import _render
-from labctl.lake.bronze import BronzeObject
+from labctl.lake.bronze_records import BronzeObject
 from tests.unit.rendering import as_text
 
 LONG = "topics/orders.public.purchase/year=2026/month=11/day=25/orders.public.purchase+0+0000.avro"

@@ -8,17 +8,17 @@ import pytest
 import yaml
 
 from labctl.artifacts import ArtifactStore
-from labctl.config.model import CacheSettings, LabConfig
-from labctl.home.sockets import LOOPBACK
-from labctl.lab.clients import client_environment
+from labctl.config.lab_config import CacheSettings, LabConfig
+from labctl.lab.clients.client_environment import client_environment
 from labctl.lab.lab import Lab
 from labctl.lab.snapshots.restoring import builds
-from labctl.runtimes.compose.secrets import write_service_secrets
-from labctl.services.cache import OPTIONS, PASSWORD_FILE, SERVICE
-from labctl.services.endpoints import loopback_endpoints
+from labctl.runtimes.compose.container_secrets import write_service_secrets
+from labctl.services.cache_service import OPTIONS, PASSWORD_FILE, SERVICE
 from labctl.services.lab_services import services_of
-from labctl.services.model import Context
+from labctl.services.local_endpoints import loopback_endpoints
+from labctl.services.service import Context
 from labctl.shipped import shipped
+from labctl.state.sockets import LOOPBACK
 from tests.unit.service_context import PORTS, PROJECT, SECRET, context_of
 
 WITHOUT = LabConfig.load(PROJECT / "lab.toml")

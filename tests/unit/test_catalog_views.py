@@ -19,7 +19,7 @@ from labctl.lake.glue_sync import GlueSync
 from labctl.lake.gold import GoldViews, load_views
 from labctl.lake.lake import SparkView
 from labctl.lake.objectstore import LakeStorage
-from labctl.lake.spark import SparkEngine, others
+from labctl.lake.spark_queries import SparkEngine, others
 from labctl.lake.table_source import LakeSource
 from tests.unit.hudi_by_hand import write_table
 

@@ -8,12 +8,12 @@ from typing import Any, cast
 
 import pytest
 
-from labctl.engines.mysql.change_log import MySqlLog
-from labctl.engines.sqlserver.change_log import SqlServerLog
+from labctl.engines.mysql.mysql_change_log import MySqlLog
+from labctl.engines.sqlserver.sqlserver_change_log import SqlServerLog
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.client import ConnectClient
-from labctl.kafkaconnect.files import ConnectorFile
-from labctl.lab.capture import Capture
+from labctl.kafkaconnect.connect_client import ConnectClient
+from labctl.kafkaconnect.connector_files import ConnectorFile
+from labctl.lab.connectors.capture_progress import Capture
 from labctl.sources import Source, TableRef
 from labctl.sources.base import Row
 from labctl.verify import CaptureState, NotAnsweringError

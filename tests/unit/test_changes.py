@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from labctl.config.model import find_project
+from labctl.config.lab_config import find_project
 from labctl.errors import ExitCode, LabError
-from labctl.home.changes import change_files, changed_files, finish_changes
-from labctl.home.folders import filled_folder
+from labctl.state.file_changes import change_files, changed_files, finish_changes
+from labctl.state.folders import filled_folder
 from tests.unit.killing import kill_at_every_change
 
 BEFORE = {"lab.toml": b"", "a/one": b"old\r\n", "gone": b"old"}
@@ -87,7 +87,7 @@ def test_a_process_that_is_killed_leaves_all_or_nothing(project: Path) -> None:
 import sys
 from functools import partial
 from pathlib import Path
-from labctl.home.changes import change_files
+from labctl.state.file_changes import change_files
 folder = Path(sys.argv[1])
 print("ready", flush=True)
 for number in range(10_000):
@@ -131,7 +131,7 @@ def test_a_full_disk_changes_nothing(project: Path) -> None:
 import resource, signal, sys
 from pathlib import Path
 from labctl.errors import LabError
-from labctl.home.changes import change_files
+from labctl.state.file_changes import change_files
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 folder = Path(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), -1))

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 from pydantic import SecretStr
 
-from labctl.artifacts.progress import SilentProgress
+from labctl.artifacts.fetch_progress import SilentProgress
 from labctl.config.endpoints import (
     Connect,
     Database,
@@ -21,12 +21,12 @@ from labctl.config.endpoints import (
 )
 from labctl.config.kafka_clients import client_settings, java_settings
 from labctl.errors import LabError
-from labctl.lab.clients import client_environment
-from labctl.lab.kafka_tools import KAFKA_TOOLS, kafka_tool
+from labctl.lab.clients.client_environment import client_environment
+from labctl.lab.clients.client_programs import Program, aws, mysql, psql, sqlcmd
+from labctl.lab.clients.kafka_tools import KAFKA_TOOLS, kafka_tool
+from labctl.lab.clients.tsql import batches
 from labctl.lab.lab import Lab
-from labctl.lab.programs import Program, aws, mysql, psql, sqlcmd
-from labctl.lab.tsql import batches
-from labctl.services.sqlapi import SqlApi
+from labctl.services.sqlapi_service import SqlApi
 
 PASSWORD = 'a:b\\c#"d'  # noqa: S105 - nobody's
 NO_PROGRESS = SilentProgress()

@@ -14,13 +14,19 @@ from typing import Any
 import pytest
 import yaml
 
-from labctl.config.model import LabConfig
-from labctl.engines.mysql import service as mysql
-from labctl.engines.postgres import service as postgres
+from labctl.config.lab_config import LabConfig
+from labctl.engines.mysql import mysql_service as mysql
+from labctl.engines.postgres import postgres_service as postgres
 from labctl.images.recipes import RECIPES, STEPS
 from labctl.jvm_flags import FIRST_TIER
-from labctl.runtimes.compose.secrets import write_service_secrets
-from labctl.services import connect, jvm, kafka, objectstore, registry
+from labctl.runtimes.compose.container_secrets import write_service_secrets
+from labctl.services import (
+    connect_service,
+    jvm,
+    kafka_service,
+    objectstore_service,
+    registry_service,
+)
 from labctl.services.lab_services import PASSWORDS
 from labctl.services.lab_services import SERVICES as LAB_SERVICES
 
@@ -107,7 +113,7 @@ def test_debezium_has_the_same_rights_in_mysql() -> None:
 
 
 def test_kafka_has_the_native_settings() -> None:
-    assert without(properties("kafka/server.properties"), "kafka") == kafka.SETTINGS
+    assert without(properties("kafka/server.properties"), "kafka") == kafka_service.SETTINGS
 
 
 def test_every_listener_of_kafka_asks_for_the_login_natively_and_in_containers() -> None:
@@ -117,7 +123,7 @@ def test_every_listener_of_kafka_asks_for_the_login_natively_and_in_containers()
         part.split(":") for part in settings["listener.security.protocol.map"].split(",")
     )
     assert {protocols[name] for name in listeners} == {"SASL_PLAINTEXT"}
-    login = kafka.login_settings(dict.fromkeys(PASSWORDS, "hunter2"))
+    login = kafka_service.login_settings(dict.fromkeys(PASSWORDS, "hunter2"))
     assert set(login) == {
         f"listener.name.{name.lower()}.plain.sasl.jaas.config" for name in listeners
     }
@@ -147,19 +153,19 @@ def test_a_service_finds_the_login_of_kafka_among_its_own_secrets(
 
 
 def test_connect_has_the_native_worker_settings() -> None:
-    assert without(properties("connect/worker.properties"), "connect") == connect.WORKER
+    assert without(properties("connect/worker.properties"), "connect") == connect_service.WORKER
 
 
 def test_connect_asks_for_the_password_as_natively() -> None:
     written = (COMPOSE / "connect" / "rest.jaas").read_text(encoding="utf-8")
-    assert written == connect.rest_jaas(Path("/run/secrets/rest-users"))
+    assert written == connect_service.rest_jaas(Path("/run/secrets/rest-users"))
 
 
 def test_a_probe_logs_in(tmp_path: Path) -> None:
     """The health check of Connect's container, against a server that asks for the password."""
     users = tmp_path / "rest-users"
-    users.write_text(connect.rest_users({"connect": "a=b c"}), encoding="utf-8")
-    expected = b64encode(f"{connect.USER}:a=b c".encode()).decode()
+    users.write_text(connect_service.rest_users({"connect": "a=b c"}), encoding="utf-8")
+    expected = b64encode(f"{connect_service.USER}:a=b c".encode()).decode()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -181,7 +187,9 @@ def test_a_probe_logs_in(tmp_path: Path) -> None:
         server.server_close()
 
 
-@pytest.mark.parametrize(("service", "quiet"), [("kafka", kafka.QUIET), ("connect", connect.QUIET)])
+@pytest.mark.parametrize(
+    ("service", "quiet"), [("kafka", kafka_service.QUIET), ("connect", connect_service.QUIET)]
+)
 def test_logging_is_the_native_one(service: str, quiet: tuple[str, ...]) -> None:
     found = properties(f"{service}/log4j2.properties")
     loggers = [value for key, value in found.items() if re.fullmatch(r"logger\.q\d+\.name", key)]
@@ -192,9 +200,9 @@ def test_logging_is_the_native_one(service: str, quiet: tuple[str, ...]) -> None
 @pytest.mark.parametrize(
     ("service", "heap", "flags", "native"),
     [
-        ("kafka", "KAFKA_HEAP_OPTS", "KAFKA_JVM_PERFORMANCE_OPTS", kafka.SERVICE.heap),
-        ("connect", "KAFKA_HEAP_OPTS", "KAFKA_JVM_PERFORMANCE_OPTS", connect.SERVICE.heap),
-        ("registry", "JAVA_HEAP", "JAVA_FLAGS", registry.SERVICE.heap),
+        ("kafka", "KAFKA_HEAP_OPTS", "KAFKA_JVM_PERFORMANCE_OPTS", kafka_service.SERVICE.heap),
+        ("connect", "KAFKA_HEAP_OPTS", "KAFKA_JVM_PERFORMANCE_OPTS", connect_service.SERVICE.heap),
+        ("registry", "JAVA_HEAP", "JAVA_FLAGS", registry_service.SERVICE.heap),
     ],
 )
 def test_java_has_the_native_heap_and_flags(
@@ -207,15 +215,15 @@ def test_java_has_the_native_heap_and_flags(
 
 
 def test_the_registry_keeps_its_schemas_as_natively(services: dict[str, Any]) -> None:
-    assert registry.ENVIRONMENT.items() <= services["registry"]["environment"].items()
+    assert registry_service.ENVIRONMENT.items() <= services["registry"]["environment"].items()
 
 
 def test_the_object_store_has_the_native_user(services: dict[str, Any]) -> None:
-    assert services["objectstore"]["environment"]["MINIO_ROOT_USER"] == objectstore.ADMIN
+    assert services["objectstore"]["environment"]["MINIO_ROOT_USER"] == objectstore_service.ADMIN
 
 
 def test_the_object_store_writes_as_natively(services: dict[str, Any]) -> None:
-    assert objectstore.ENVIRONMENT.items() <= services["objectstore"]["environment"].items()
+    assert objectstore_service.ENVIRONMENT.items() <= services["objectstore"]["environment"].items()
 
 
 def test_ports_are_published_on_loopback_only(services: dict[str, Any]) -> None:

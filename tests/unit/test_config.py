@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from labctl.config.model import OPTIONAL, LabConfig, find_project
+from labctl.config.lab_config import OPTIONAL, LabConfig, find_project
 from labctl.errors import ExitCode, LabError
 from labctl.services.lab_services import load_config, services_of
 from labctl.tables import CONNECTORS, PROPERTIES, LabTable, lab_tables

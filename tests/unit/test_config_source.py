@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from labctl.config.model import LabConfig
+from labctl.config.lab_config import LabConfig
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from labctl.artifacts import ArtifactStore
 from labctl.errors import LabError
-from labctl.services.connect import CONVERTER_MANIFEST, PLUGIN, PLUGIN_JAR
+from labctl.services.connect_service import CONVERTER_MANIFEST, PLUGIN, PLUGIN_JAR
 from tests.unit.jdk import needs_jdk_17
 
 

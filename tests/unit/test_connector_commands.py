@@ -15,14 +15,14 @@ from typer.testing import CliRunner
 import labctl.cli.connectors as commands
 from labctl.cli.app import root
 from labctl.errors import ExitCode
-from labctl.home.state import LabState
-from labctl.kafkaconnect.client import ConnectClient
-from labctl.lab import connectors
-from labctl.runtimes.model import ProcessState
-from labctl.runtimes.native.runtime import NativeRuntime
+from labctl.kafkaconnect.connect_client import ConnectClient
+from labctl.lab.connectors import connector_states
+from labctl.runtimes.native.native_runtime import NativeRuntime
+from labctl.runtimes.runtime_protocols import ProcessState
 from labctl.scaffolding.examples import example_source
 from labctl.scaffolding.project import new_project, write_project
 from labctl.sources import ENGINES
+from labctl.state.lab_state import LabState
 from lakehouse.references import REFERENCE
 from tests.unit.service_context import PROJECT
 
@@ -84,7 +84,7 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Connect]:
         thread = Thread(target=server.serve_forever, daemon=True)
         thread.start()
         client = ConnectClient(f"http://127.0.0.1:{server.server_port}")
-        for module in (commands, connectors):
+        for module in (commands, connector_states):
             monkeypatch.setattr(module, "connect_client", lambda *_, **__: client)
         yield server
         server.shutdown()
@@ -99,8 +99,8 @@ def run(state_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ru
     state.save(name="moma", profile="native", project=str(PROJECT))
     running = {"connect": ProcessState("RUNNING", 1, 0.0)}
     monkeypatch.setattr(NativeRuntime, "states", lambda _: running)
-    monkeypatch.setattr(connectors, "bronze_writer", lambda _lab: "spark")
-    monkeypatch.setattr(connectors, "set_up_capture", lambda *_: {})  # there is no database
+    monkeypatch.setattr(connector_states, "bronze_writer", lambda _lab: "spark")
+    monkeypatch.setattr(connector_states, "set_up_capture", lambda *_: {})  # there is no database
     monkeypatch.setenv("LABCTL_PROJECT", str(PROJECT))
     monkeypatch.chdir(tmp_path)
 

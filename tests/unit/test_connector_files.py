@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from labctl.config.kafka_clients import LOGIN_KEYS
-from labctl.config.model import LabConfig
+from labctl.config.lab_config import LabConfig
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.files import (
+from labctl.kafkaconnect.connector_files import (
     ConnectorFile,
     connector_files,
     read_connector,
     resolve_references,
 )
-from labctl.services import kafka
-from labctl.services.kafka import MESSAGE_BYTES
+from labctl.services import kafka_service
+from labctl.services.kafka_service import MESSAGE_BYTES
 from lakehouse.properties import read_properties
 from lakehouse.references import REFERENCE
 
@@ -131,4 +131,4 @@ def test_a_source_reads_again_soon_and_keeps_neither_log_nor_heap(file: Connecto
 def test_the_broker_takes_what_connect_may_send() -> None:
     worker = read_properties(PROJECT / "connectors" / "worker.properties")
     largest = int(worker["producer.max.request.size"])
-    assert largest <= int(kafka.SETTINGS["message.max.bytes"]) <= MESSAGE_BYTES
+    assert largest <= int(kafka_service.SETTINGS["message.max.bytes"]) <= MESSAGE_BYTES

@@ -10,16 +10,17 @@ from typing import Any, cast
 
 import pytest
 
-from labctl.engines.postgres import slots as postgres_slots
+from labctl.engines.postgres import postgres_slots
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.apart import check_apart
-from labctl.kafkaconnect.files import connector_files
+from labctl.kafkaconnect.conflicts import check_apart
+from labctl.kafkaconnect.connector_files import connector_files
 from labctl.kafkaconnect.traces import cause, needs_snapshot
-from labctl.lab import connectors, flow, slots
-from labctl.lab.connectors import delete_connector, wait_running
-from labctl.lab.flow import silent_connectors
+from labctl.lab.connectors import connector_slots, connector_states
+from labctl.lab.connectors import silent_connectors as silent_module
+from labctl.lab.connectors.connector_slots import drop_slot, read_slots, slot_of
+from labctl.lab.connectors.connector_states import delete_connector, wait_running
+from labctl.lab.connectors.silent_connectors import silent_connectors
 from labctl.lab.lab import Lab
-from labctl.lab.slots import drop_slot, read_slots, slot_of
 from labctl.sources.refusals import statement_failed
 
 FILES = connector_files(Path(__file__).parents[2] / "connectors")
@@ -93,7 +94,7 @@ def test_a_connector_that_runs_and_has_written_nothing(
     silent: bool,
 ) -> None:
     database = Database(EXISTS=rows)
-    monkeypatch.setattr(flow, "connect", lambda *_: nullcontext(database))
+    monkeypatch.setattr(silent_module, "connect", lambda *_: nullcontext(database))
     found = silent_connectors(lab_of(rows=rows), running, ends)
     assert list(found) == (["source_mysql"] if silent else [])
     assert all("ecomm.sale has rows" in why for why in found.values())
@@ -170,9 +171,11 @@ def test_what_a_slot_keeps(
     monkeypatch: pytest.MonkeyPatch, row: tuple[object, ...], said: str | None
 ) -> None:
     monkeypatch.setattr(
-        slots, "connect_server", lambda *_: nullcontext(Database(pg_replication_slots=[row]))
+        connector_slots,
+        "connect_server",
+        lambda *_: nullcontext(Database(pg_replication_slots=[row])),
     )
-    monkeypatch.setattr(slots, "source_files", lambda _lab: FILES)
+    monkeypatch.setattr(connector_slots, "source_files", lambda _lab: FILES)
     (slot,) = read_slots(lab_of(rows=None))
     danger = slot.danger()
     assert (danger is None) == (said is None)
@@ -184,10 +187,14 @@ def test_a_slot_in_use_is_not_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres_slots, "LEAVE_SECONDS", 0.0)
     for rows, dropped in (([(False,)], True), ([], False)):
         database = Database(active=rows)
-        monkeypatch.setattr(slots, "connect_server", lambda *_, d=database: nullcontext(d))
+        monkeypatch.setattr(
+            connector_slots, "connect_server", lambda *_, d=database: nullcontext(d)
+        )
         assert drop_slot(lab_of(rows=None), "postgres", "s") is dropped
         assert any("pg_drop" in sql for sql in database.said) is dropped
-    monkeypatch.setattr(slots, "connect_server", lambda *_: nullcontext(Database(active=[(True,)])))
+    monkeypatch.setattr(
+        connector_slots, "connect_server", lambda *_: nullcontext(Database(active=[(True,)]))
+    )
     with pytest.raises(LabError, match="still read"):
         drop_slot(lab_of(rows=None), "postgres", "s")
 
@@ -199,14 +206,14 @@ def test_a_deleted_connector_leaves_no_slot(monkeypatch: pytest.MonkeyPatch) -> 
         forget_offsets=lambda name: done.append(f"forget {name}"),
         delete=lambda name: done.append(f"delete {name}"),
     )
-    monkeypatch.setattr(connectors, "connect_client", lambda _endpoint: client)
-    monkeypatch.setattr(connectors, "source_files", lambda _lab: FILES)
+    monkeypatch.setattr(connector_states, "connect_client", lambda _endpoint: client)
+    monkeypatch.setattr(connector_states, "source_files", lambda _lab: FILES)
 
     def drop(_lab: Lab, source: str, slot: str) -> bool:
         done.append(f"drop {slot} of {source}")
         return True
 
-    monkeypatch.setattr(connectors, "drop_slot", drop)
+    monkeypatch.setattr(connector_states, "drop_slot", drop)
     delete_connector(lab_of(rows=None), POSTGRES.name)
     expected = [
         f"forget {POSTGRES.name}",

@@ -13,8 +13,8 @@ import requests
 from labctl.artifacts.lock import load_lock
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.apply import check_keys
-from labctl.kafkaconnect.client import ConnectClient
-from labctl.kafkaconnect.files import ConnectorFile, connector_files
+from labctl.kafkaconnect.connect_client import ConnectClient
+from labctl.kafkaconnect.connector_files import ConnectorFile, connector_files
 from labctl.kafkaconnect.keys import (
     converter_keys,
     history_login,
@@ -22,7 +22,7 @@ from labctl.kafkaconnect.keys import (
     truncate_keys,
     wrong_keys,
 )
-from labctl.kafkaconnect.keys.table import key_table
+from labctl.kafkaconnect.keys.key_table import key_table
 from labctl.kafkaconnect.redaction import hide_secrets
 
 FILES = connector_files(Path(__file__).parents[2] / "connectors")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from labctl.engines.mysql import service as mysql
+from labctl.engines.mysql import mysql_service as mysql
 from labctl.errors import ExitCode, LabError
 from labctl.services.data_folder import is_made, made_whole
 

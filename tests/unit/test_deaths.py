@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import pytest
 
-from labctl.home.state import LabState
-from labctl.runtimes.model import LAST_WORDS, OUT_OF_MEMORY, Death
 from labctl.runtimes.native.events import Causes, Listener
-from labctl.runtimes.native.runtime import NativeRuntime
+from labctl.runtimes.native.native_runtime import NativeRuntime
+from labctl.runtimes.runtime_protocols import LAST_WORDS, OUT_OF_MEMORY, Death
+from labctl.state.lab_state import LabState
 
 WHOLE = {"service": "kafka", "at": 5.0, "gave_up": False}
 

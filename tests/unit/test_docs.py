@@ -10,11 +10,11 @@ import pytest
 from docsite.blocks import CONTRIBUTING, DOCS, with_blocks
 from docsite.images import FOLDER, pictures
 from labctl.cli import COMMANDS
-from labctl.config.model import LabConfig
+from labctl.config.lab_config import LabConfig
 from labctl.conformance import document as conformance
-from labctl.runtimes.compose.network import network_endpoints
+from labctl.runtimes.compose.container_addresses import network_endpoints
 from labctl.services.lab_services import PASSWORDS, SERVICES
-from labctl.services.references import reference_values
+from labctl.services.reference_files import reference_values
 from labctl.sources.document import render
 
 

@@ -11,13 +11,13 @@ import pytest
 
 from labctl.artifacts import ArtifactStore
 from labctl.errors import LabError
-from labctl.lab import doctor
-from labctl.lab.doctor import diagnose
 from labctl.lab.lab import Lab
-from labctl.runtimes.model import Check, Level
-from labctl.runtimes.native.checks import check_parts
+from labctl.lab.observe import doctor
+from labctl.lab.observe.doctor import diagnose
+from labctl.runtimes.native.native_checks import check_parts
+from labctl.runtimes.runtime_protocols import Check, Level
 from labctl.services.lab_services import SERVICES
-from labctl.sources.slots import Slot
+from labctl.sources.log_slots import Slot
 from tests.unit.service_context import PROJECT
 
 

@@ -20,15 +20,15 @@ ELSEWHERE = {
     "artifacts": "the parts of every service, by their names in the lock",
     "sqlserver": "SQL Server's stand-in, a program of its own",
     "cli": "a command has its program's name: `labctl psql`, `labctl mysql`",
-    "lab/programs.py": "these programs",
-    "lab/tsql.py": "the lab's own sqlcmd",
+    "lab/clients/client_programs.py": "these programs",
+    "lab/clients/tsql.py": "the lab's own sqlcmd",
     "conformance/document.py": "a page with examples",
     "sources/document.py": "a page with examples",
     "hive": "the metastore's own schema file",
     "lake/serve_sql.py": "the SQL endpoint's own state",
-    "services/metastore.py": "the metastore's JDBC driver",
-    "services/registry.py": "the registry's JDBC driver",
-    "runtimes/compose/stand_in.py": "the stand-in's container",
+    "services/metastore_service.py": "the metastore's JDBC driver",
+    "services/registry_service.py": "the registry's JDBC driver",
+    "runtimes/compose/stand_in_container.py": "the stand-in's container",
 }
 """What names one for another reason."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from labctl.engines.mysql.limits import mysql_limits
+from labctl.engines.mysql.mysql_limits import mysql_limits
 from labctl.sources.base import TableRef
 
 

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from labctl.config.model import LabConfig
-from labctl.engines.postgres.types import POSTGRES
+from labctl.config.lab_config import LabConfig
+from labctl.engines.postgres.postgres_types import POSTGRES
 from labctl.errors import LabError
-from labctl.home.state import LabState
-from labctl.lab import table_fitness
-from labctl.lab.failed_capture import why_failed
+from labctl.lab.connectors.failed_capture import why_failed
 from labctl.lab.lab import Lab
+from labctl.lab.tables import table_fitness
 from labctl.scaffolding import existing
 from labctl.scaffolding.examples import example_source
 from labctl.scaffolding.project import new_project, write_project
 from labctl.sources import SourceTable, TableRef
 from labctl.sources.base import Declared, Row
-from labctl.sources.limits import Limits
+from labctl.sources.capture_limits import Limits
+from labctl.state.lab_state import LabState
 
 TRACE = (
     "org.apache.kafka.connect.errors.ConnectException: An exception\n"

@@ -8,8 +8,8 @@ import sys
 
 import psutil
 
-from labctl.home.sockets import is_free
 from labctl.runtimes.native.families import families_below, family_of, still_there, with_descendants
+from labctl.state.sockets import is_free
 from tests.waiting import wait_for
 
 PARENT = """

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from labctl.errors import ExitCode, LabError
-from labctl.floor.report import FloorReport, figures_of, read_report, worse_than
+from labctl.floor.floor_report import FloorReport, figures_of, read_report, worse_than
 from labctl.json_text import to_json
 from labctl.latency.environment import Environment
 

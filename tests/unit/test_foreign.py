@@ -13,9 +13,9 @@ from pglast import parse_sql
 from pglast.ast import CreateEnumStmt, CreateSchemaStmt, CreateStmt, DoStmt
 
 from labctl.engine_names import EngineName
-from labctl.engines.mysql.client import MySqlSource
-from labctl.engines.postgres.client import PostgresSource
-from labctl.engines.postgres.types import POSTGRES
+from labctl.engines.mysql.mysql_client import MySqlSource
+from labctl.engines.postgres.postgres_client import PostgresSource
+from labctl.engines.postgres.postgres_types import POSTGRES
 from labctl.errors import LabError
 from labctl.scaffolding.existing import schema_statements
 from labctl.scaffolding.foreign import require_plain_names, type_text, value_literal, why_left_out

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from labctl.hive.client import databases, tables
+from labctl.hive.metastore_client import databases, tables
 
 CALL = b"\x80\x01\x00\x01" + b"\x00\x00\x00\x11get_all_databases" + b"\x00" * 5
 """Version 1, a call; the method; sequence 0; no arguments."""

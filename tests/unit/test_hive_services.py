@@ -12,17 +12,17 @@ from pydantic import SecretStr
 
 from labctl.artifacts import ArtifactStore
 from labctl.config.endpoints import Database
-from labctl.config.model import LabConfig, MetastoreSettings, ThriftServerSettings
-from labctl.engines.postgres.service import own_databases
+from labctl.config.lab_config import LabConfig, MetastoreSettings, ThriftServerSettings
+from labctl.engines.postgres.postgres_service import own_databases
 from labctl.errors import LabError
 from labctl.hive import jars
-from labctl.home.sockets import LOOPBACK
-from labctl.runtimes.compose.secrets import write_service_secrets
-from labctl.services import jvm, metastore, silver, thriftserver
+from labctl.runtimes.compose.container_secrets import write_service_secrets
+from labctl.services import jvm, metastore_service, silver_service, thriftserver_service
 from labctl.services.lab_services import services_of
-from labctl.services.metastore import settings
-from labctl.services.model import Service
+from labctl.services.metastore_service import settings
+from labctl.services.service import Service
 from labctl.shipped import shipped
+from labctl.state.sockets import LOOPBACK
 from lakehouse.options import Options
 from tests.unit.jdk import needs_jdk_17
 from tests.unit.service_context import PROJECT, SECRET, context_of
@@ -77,7 +77,9 @@ def test_the_thrift_server_alone_is_refused(tmp_path: Path) -> None:
     assert LabConfig.load(file).thriftserver.enabled
 
 
-@pytest.mark.parametrize("service", [metastore.SERVICE, thriftserver.SERVICE], ids=lambda s: s.name)
+@pytest.mark.parametrize(
+    "service", [metastore_service.SERVICE, thriftserver_service.SERVICE], ids=lambda s: s.name
+)
 def test_no_secret_is_in_a_command_line_or_in_the_environment(
     service: Service, store: ArtifactStore, tmp_path: Path
 ) -> None:
@@ -89,10 +91,10 @@ def test_no_secret_is_in_a_command_line_or_in_the_environment(
 def test_the_metastore_listens_on_loopback_and_there_to_its_own_user_alone(
     store: ArtifactStore, tmp_path: Path
 ) -> None:
-    context = context_of(metastore.SERVICE, METASTORE, tmp_path, store)
-    argv = metastore.process(context).argv
+    context = context_of(metastore_service.SERVICE, METASTORE, tmp_path, store)
+    argv = metastore_service.process(context).argv
     assert argv[-4:] == ("labctl.Metastore", LOOPBACK, "9083", "same-user")
-    inside = metastore.process(context, host="0.0.0.0").argv  # noqa: S104 - of a container
+    inside = metastore_service.process(context, host="0.0.0.0").argv  # noqa: S104 - of a container
     assert inside[-3:] == ("0.0.0.0", "9083", "anyone")  # noqa: S104
     class_path = argv[argv.index("-cp") + 1].split(":")
     assert class_path[:2] == [str(context.conf), str(jars.LAB_JAR)]
@@ -108,7 +110,7 @@ def test_the_metastore_has_no_file_system_and_no_key() -> None:
 
 def test_settings_survive_the_way_into_the_file() -> None:
     values = settings(DATABASE, "tickit-lake")
-    document = ElementTree.fromstring(metastore.site_text(values))  # noqa: S314 - our own
+    document = ElementTree.fromstring(metastore_service.site_text(values))  # noqa: S314 - our own
     found = {prop.findtext("name"): prop.findtext("value") for prop in document.findall("property")}
     assert found == values
     assert found["javax.jdo.option.ConnectionPassword"] == "a<b&c"
@@ -117,9 +119,9 @@ def test_settings_survive_the_way_into_the_file() -> None:
 def test_the_thrift_server_listens_on_loopback_and_asks_for_the_labs_password(
     store: ArtifactStore, tmp_path: Path
 ) -> None:
-    context = context_of(thriftserver.SERVICE, BOTH, tmp_path, store)
-    thriftserver.SERVICE.native_form.prepare(context)
-    argv = thriftserver.process(context).argv
+    context = context_of(thriftserver_service.SERVICE, BOTH, tmp_path, store)
+    thriftserver_service.SERVICE.native_form.prepare(context)
+    argv = thriftserver_service.process(context).argv
     given = dict(word.split("=", 1) for word in argv if word.startswith("hive."))
     assert given["hive.server2.thrift.bind.host"] == LOOPBACK
     assert given["hive.server2.thrift.port"] == "10000"
@@ -138,10 +140,10 @@ def test_the_thrift_server_listens_on_loopback_and_asks_for_the_labs_password(
 def test_the_application_is_told_of_the_metastore_where_there_is_one(
     store: ArtifactStore, tmp_path: Path
 ) -> None:
-    told = silver.options(context_of(silver.SERVICE, METASTORE, tmp_path, store))
+    told = silver_service.options(context_of(silver_service.SERVICE, METASTORE, tmp_path, store))
     assert told.catalog == "thrift://127.0.0.1:9083"
     assert Options.parse(told.argv()) == told
-    untold = silver.options(context_of(silver.SERVICE, WITHOUT, tmp_path, store))
+    untold = silver_service.options(context_of(silver_service.SERVICE, WITHOUT, tmp_path, store))
     assert untold.catalog is None
 
 
@@ -154,9 +156,9 @@ def test_containers_have_their_own_passwords_and_no_others(tmp_path: Path) -> No
     assert found == {"metastore": ["metastore"], "thriftserver": ["objectstore", "thriftserver"]}
     text = (shipped("compose") / "compose.yaml").read_text(encoding="utf-8")
     containers = yaml.safe_load(text)["services"]
-    for service in (metastore.SERVICE, thriftserver.SERVICE):
+    for service in (metastore_service.SERVICE, thriftserver_service.SERVICE):
         container = containers[service.name]
-        assert container["command"][-2:] == ["labctl.runtimes.compose.hive", service.name]
+        assert container["command"][-2:] == ["labctl.runtimes.compose.hive_container", service.name]
         assert set(container["depends_on"]) == {"secrets", *service.after}
         assert service.name in container["profiles"]
 

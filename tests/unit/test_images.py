@@ -14,11 +14,11 @@ import pytest
 from labctl.artifacts import ArtifactStore
 from labctl.errors import ExitCode, LabError
 from labctl.images.build import references
-from labctl.images.commands import run
 from labctl.images.context import stage
+from labctl.images.docker_commands import run
 from labctl.images.recipes import BASE, RECIPES, STEPS, with_parents
 from labctl.images.wheels import locked_text
-from labctl.services.model import Recipe
+from labctl.services.service import Recipe
 
 PROJECT = Path(__file__).parents[2]
 

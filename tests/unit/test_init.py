@@ -13,16 +13,16 @@ from typer.testing import CliRunner
 
 import labctl.cli.init  # noqa: F401 - registers its command
 from labctl.cli.app import root
-from labctl.config.model import LabConfig
+from labctl.config.lab_config import LabConfig
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.apart import check_apart
 from labctl.kafkaconnect.apply import check_keys
-from labctl.kafkaconnect.files import connector_files
-from labctl.lab.references import offered_keys
-from labctl.scaffolding import connectors as scaffolding
-from labctl.scaffolding.connectors import sink_template, source_text
+from labctl.kafkaconnect.conflicts import check_apart
+from labctl.kafkaconnect.connector_files import connector_files
+from labctl.lab.connectors.reference_keys import offered_keys
+from labctl.scaffolding import new_connectors as scaffolding
 from labctl.scaffolding.examples import example_source
 from labctl.scaffolding.existing import parse_dsn
+from labctl.scaffolding.new_connectors import sink_template, source_text
 from labctl.scaffolding.project import lab_name, new_project, write_project
 from labctl.scaffolding.properties import free_table_name
 from labctl.sinks import check_sinks

@@ -18,9 +18,9 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from labctl.config.model import LabConfig
+from labctl.config.lab_config import LabConfig
 from labctl.errors import LabError
-from labctl.kafkaconnect.files import read_connector
+from labctl.kafkaconnect.connector_files import read_connector
 from labctl.lake.query_text import read_query
 from labctl.latency.scenario import find_scenario
 from labctl.sources.scripts import read_script

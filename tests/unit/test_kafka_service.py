@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from labctl.services.kafka import cluster_id
+from labctl.services.kafka_service import cluster_id
 
 
 def test_a_cluster_id_is_never_taken_for_an_option() -> None:

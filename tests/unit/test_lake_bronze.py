@@ -15,11 +15,11 @@ from unittest.mock import Mock
 import fastavro
 import pytest
 
-from labctl.config.model import find_project
+from labctl.config.lab_config import find_project
 from labctl.errors import ExitCode, LabError
-from labctl.lab.bronze import lab_bronze
 from labctl.lab.lab import Lab
-from labctl.lake.bronze import Bronze
+from labctl.lab.tables.bronze_folders import lab_bronze
+from labctl.lake.bronze_records import Bronze
 from labctl.lake.objectstore import LakeStorage
 from labctl.lake.records import AvroDecoder, Record, to_table
 

@@ -8,8 +8,8 @@ import pytest
 
 from labctl.errors import ExitCode, LabError
 from labctl.lake.objectstore import LakeStorage
-from labctl.lake.reading import reading
-from labctl.lake.silver import SilverTable
+from labctl.lake.safe_reading import reading
+from labctl.lake.silver_table import SilverTable
 
 
 class HudiCoreError(Exception):

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from labctl.errors import ExitCode, LabError
-from labctl.lake.sql import SqlQuery, UnreadColumnError
+from labctl.lake.arrow_sql import SqlQuery, UnreadColumnError
 
 SALE = pa.table(
     {

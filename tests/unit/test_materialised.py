@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from labctl.config.model import GoldSettings, LabConfig
+from labctl.config.lab_config import GoldSettings, LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.lake.gold import load_views
 from labctl.lake.materialised import definitions
-from labctl.services import silver
+from labctl.services import silver_service
 from labctl.shipped import shipped
 from lakehouse.errors import ConfigurationError
 from lakehouse.gold_definition import read_definitions, written_definitions
@@ -110,16 +110,21 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_the_application_is_started_with_them(tmp_path: Path) -> None:
     config = LabConfig.load(PROJECT / "lab.toml")
-    assert silver.options(context_of(silver.SERVICE, config, tmp_path, NamedParts())).gold is None
+    assert (
+        silver_service.options(
+            context_of(silver_service.SERVICE, config, tmp_path, NamedParts())
+        ).gold
+        is None
+    )
     kept = config.model_copy(update={"gold": GoldSettings(materialised=(SALES,))})
-    context = context_of(silver.SERVICE, kept, tmp_path, NamedParts())
-    assert silver.SERVICE.native
-    silver.SERVICE.native_form.prepare(context)
-    told_file = silver.options(context).gold
+    context = context_of(silver_service.SERVICE, kept, tmp_path, NamedParts())
+    assert silver_service.SERVICE.native
+    silver_service.SERVICE.native_form.prepare(context)
+    told_file = silver_service.options(context).gold
     assert told_file
     assert [one.name for one in read_definitions(Path(told_file))] == [SALES]
     wrong = config.model_copy(update={"gold": GoldSettings(materialised=("a.b",))})
     with pytest.raises(LabError, match="there is no view a"):
-        silver.SERVICE.native_form.prepare(
-            context_of(silver.SERVICE, wrong, tmp_path, NamedParts())
+        silver_service.SERVICE.native_form.prepare(
+            context_of(silver_service.SERVICE, wrong, tmp_path, NamedParts())
         )

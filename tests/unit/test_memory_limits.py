@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from labctl.config.services import ServiceSettings
-from labctl.runtimes.native.limits import data_limit_mib
-from labctl.services.connect import SERVICE as CONNECT
+from labctl.runtimes.native.native_limits import data_limit_mib
+from labctl.services.connect_service import SERVICE as CONNECT
 from labctl.services.lab_services import SERVICES
-from labctl.services.model import Service
+from labctl.services.service import Service
 
 
 @pytest.mark.parametrize("service", SERVICES, ids=lambda service: service.name)

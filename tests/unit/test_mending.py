@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from labctl.runtimes.native.mending import Mender, is_passing
-from labctl.services.connect import PASSING_ERRORS
+from labctl.runtimes.native.task_restarter import Mender, is_passing
+from labctl.services.connect_service import PASSING_ERRORS
 from labctl.sources import ENGINES
 
 OF_SOURCES = [e for engine in ENGINES.values() for e in engine.connector.passing_errors]

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from labctl.home.sockets import LOOPBACK, free_port
-from labctl.testing.network import Hop, has_connection_from
+from labctl.state.sockets import LOOPBACK, free_port
+from labctl.testing.cut_network import Hop, has_connection_from
 
 SECONDS = 30.0
 LARGE = os.urandom(5_000_000)

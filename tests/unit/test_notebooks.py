@@ -13,8 +13,8 @@ import nbformat
 import pytest
 
 from labctl.errors import ExitCode, LabError
+from labctl.lab.clients.notebooks import jupyter, running_lab
 from labctl.lab.lab import Lab
-from labctl.lab.notebooks import jupyter, running_lab
 from labctl.shipped import shipped
 
 NOTEBOOK = shipped("notebooks") / "silver.ipynb"

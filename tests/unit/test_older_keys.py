@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from labctl.errors import LabError
-from labctl.kafkaconnect.files import read_connector
+from labctl.kafkaconnect.connector_files import read_connector
 from labctl.kafkaconnect.keys import as_today
-from labctl.kafkaconnect.keys.table import key_table
+from labctl.kafkaconnect.keys.key_table import key_table
 from labctl.kafkaconnect.topic_names import topic_of
-from labctl.lab.key_remarks import unknown_hudi_keys
+from labctl.lab.connectors.key_remarks import unknown_hudi_keys
 from lakehouse.errors import ConfigurationError
 from lakehouse.older_keys import ORDERING, read_as_today
 from lakehouse.properties import load_tables

@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from labctl.config.model import LabConfig
+from labctl.config.lab_config import LabConfig
 from labctl.errors import ExitCode, LabError
-from labctl.home.state import LabState
+from labctl.runtimes.compose.compose_inspector import ComposeInspector
+from labctl.runtimes.compose.compose_limits import run_out_of_memory
+from labctl.runtimes.compose.compose_runtime import ComposeRuntime
 from labctl.runtimes.compose.containers import kill
-from labctl.runtimes.compose.engine import Compose, Engine
-from labctl.runtimes.compose.inspector import ComposeInspector
+from labctl.runtimes.compose.docker_engine import Compose, Engine
 from labctl.runtimes.compose.lab_containers import LabContainers
-from labctl.runtimes.compose.limits import run_out_of_memory
 from labctl.runtimes.compose.own_containers import OWN_LABEL, own_containers
-from labctl.runtimes.compose.runtime import ComposeRuntime
-from labctl.runtimes.compose.silver import silver_digest
-from labctl.services.endpoints import loopback_endpoints
+from labctl.runtimes.compose.silver_container import silver_digest
 from labctl.services.lab_services import load_config, services_of
+from labctl.services.local_endpoints import loopback_endpoints
+from labctl.state.lab_state import LabState
 from tests.unit.service_context import PORTS, PROJECT, SECRET
 
 LAB = (PROJECT / "lab.toml").read_text(encoding="utf-8")

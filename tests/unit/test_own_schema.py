@@ -10,12 +10,12 @@ from typing import Any, cast
 
 import pytest
 
-from labctl.config.model import LabConfig
+from labctl.config.lab_config import LabConfig
 from labctl.errors import ExitCode, LabError
-from labctl.home.state import LabState
-from labctl.lab import own_schema
 from labctl.lab.lab import Lab
-from labctl.lab.own_schema import apply_schema, check_schemas
+from labctl.lab.lifecycle import own_schema
+from labctl.lab.lifecycle.own_schema import apply_schema, check_schemas
+from labctl.state.lab_state import LabState
 
 # A socket's path is short, and pytest's own folders are deep.
 pytestmark = pytest.mark.usefixtures("state_home")

@@ -13,14 +13,14 @@ from textwrap import dedent
 import pytest
 from pydantic import SecretStr
 
-from labctl.config.model import OPTIONAL, LabConfig
+from labctl.config.lab_config import OPTIONAL, LabConfig
 from labctl.errors import ExitCode, LabError
-from labctl.runtimes.compose.network import network_endpoints
+from labctl.runtimes.compose.container_addresses import network_endpoints
 from labctl.runtimes.compose.own_containers import own_containers
-from labctl.services.endpoints import loopback_endpoints
 from labctl.services.lab_services import SERVICES, load_config, services_of
-from labctl.services.model import Context, Service
+from labctl.services.local_endpoints import loopback_endpoints
 from labctl.services.placeholders import fill, lab_values
+from labctl.services.service import Context, Service
 from tests.unit.service_context import PORTS, PROJECT, SECRET, context_of
 
 BASE = """

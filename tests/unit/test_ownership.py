@@ -14,11 +14,11 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from labctl.artifacts import ArtifactStore
-from labctl.config.model import find_project
+from labctl.config.lab_config import find_project
 from labctl.errors import ExitCode, LabError
-from labctl.home import ownership
-from labctl.home.secrets import load_passwords
-from labctl.home.state import LabState, lab_names, state_home
+from labctl.state import ownership
+from labctl.state.lab_secrets import load_passwords
+from labctl.state.lab_state import LabState, lab_names, state_home
 
 OTHER = 54_321
 """A user that no machine has."""

@@ -14,7 +14,7 @@ from labctl.artifacts.job import CancelledError
 from labctl.errors import LabError
 from labctl.runtimes.native.parts import PartsBeingFetched, fetching_parts
 from labctl.services.lab_services import SERVICES
-from labctl.services.model import Service
+from labctl.services.service import Service
 
 QUICK, SLOW = "postgres", "minio"
 

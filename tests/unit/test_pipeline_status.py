@@ -10,11 +10,11 @@ from typing import Any, cast
 import pytest
 
 from labctl.cli.status import status_data, status_text
-from labctl.lab import pipeline
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import PipelineStatus, read_pipeline
-from labctl.lab.status import LabStatus, ServiceStatus
-from labctl.sources.slots import Slot
+from labctl.lab.observe import pipeline_state
+from labctl.lab.observe.pipeline_state import PipelineStatus, read_pipeline
+from labctl.lab.observe.service_status import LabStatus, ServiceStatus
+from labctl.sources.log_slots import Slot
 from tests.unit.rendering import as_text
 
 CONNECTOR = "source_connector_mysql"
@@ -56,14 +56,14 @@ def ask(
     said = {"tables": {"sale": sale or table()}, "bronze": bronze_said or bronze()}
     said |= {"gold": gold} if gold else {}
     statuses = {CONNECTOR: RUNNING} if connectors is None else connectors
-    monkeypatch.setattr(pipeline, "silver_status", lambda _lab: said)
-    monkeypatch.setattr(pipeline, "_connector_statuses", lambda _lab: statuses)
+    monkeypatch.setattr(pipeline_state, "silver_status", lambda _lab: said)
+    monkeypatch.setattr(pipeline_state, "_connector_statuses", lambda _lab: statuses)
     instants = {"sale": "20261123"} if commits is None else commits
-    monkeypatch.setattr(pipeline, "_commits", lambda *_: instants)
-    monkeypatch.setattr(pipeline, "read_slots", lambda _lab: slots or [])
-    monkeypatch.setattr(pipeline, "source_problems", lambda *_: source or {})
+    monkeypatch.setattr(pipeline_state, "_commits", lambda *_: instants)
+    monkeypatch.setattr(pipeline_state, "read_slots", lambda _lab: slots or [])
+    monkeypatch.setattr(pipeline_state, "source_problems", lambda *_: source or {})
     monkeypatch.setattr(
-        pipeline, "end_offsets", lambda *_: {TOPIC: {0: 7} if ends is None else ends}
+        pipeline_state, "end_offsets", lambda *_: {TOPIC: {0: 7} if ends is None else ends}
     )
     lab = SimpleNamespace(
         tables=[SimpleNamespace(name="sale", topic=TOPIC, source="mysql")],

@@ -13,14 +13,14 @@ from typing import Any, cast
 import pytest
 
 from labctl.errors import ExitCode, LabError, did_you_mean
-from labctl.home.sockets import RANGE_VARIABLE, own_range
-from labctl.home.state import lab_names
 from labctl.lab.lab import Lab
 from labctl.scaffolding.examples import example_source
 from labctl.scaffolding.project import new_project, write_project
-from labctl.testing import account, plugin, session_lab
-from labctl.testing.account import add_account, failures_with_lab, write_page
+from labctl.state.lab_state import lab_names
+from labctl.state.sockets import RANGE_VARIABLE, own_range
+from labctl.testing import failure_report, plugin, session_lab
 from labctl.testing.eventually import Eventually, StuckError
+from labctl.testing.failure_report import add_account, failures_with_lab, write_page
 from labctl.testing.plugin import pytest_configure
 from labctl.testing.session_lab import SessionLab, make_lab, running_lab
 from labctl.testing.workers import take_ports
@@ -203,7 +203,7 @@ def failed_report(error: BaseException) -> pytest.TestReport:
 def test_a_failure_has_the_state_of_its_lab_and_a_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(account, "trace_row", lambda _lab, row: ["states: kafka", str(row)])
+    monkeypatch.setattr(failure_report, "trace_row", lambda _lab, row: ["states: kafka", str(row)])
     report = failed_report(AssertionError("1 < 2"))
     assert report.sections == [("lab shop", "states: kafka\nNone")]
     # As pytest-xdist hands it on.
@@ -218,7 +218,7 @@ def test_a_failure_has_the_state_of_its_lab_and_a_page(
 
 
 def test_a_wait_that_failed_has_told_it_already(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(account, "trace_row", lambda *_: pytest.fail("asked twice"))
+    monkeypatch.setattr(failure_report, "trace_row", lambda *_: pytest.fail("asked twice"))
     assert failed_report(StuckError("not so after 1 s\nstates: kafka")).sections == []
 
 

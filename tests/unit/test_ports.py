@@ -16,16 +16,16 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from labctl.config.model import LabConfig
+from labctl.config.lab_config import LabConfig
 from labctl.errors import LabError
-from labctl.home.holds import Hold
-from labctl.home.listeners import has_open, listeners_on
-from labctl.home.sockets import EPHEMERAL_RANGE, LOOPBACK, RANGE_VARIABLE, is_free, owner_of
 from labctl.lab.lab import Lab
-from labctl.lab.ports import PortTakenError, Reservation, assign_ports
-from labctl.lab.up import reserve_ports
+from labctl.lab.lifecycle.ports import PortTakenError, Reservation, assign_ports
+from labctl.lab.lifecycle.up import reserve_ports
 from labctl.services.lab_services import SERVICES
-from labctl.services.model import Service
+from labctl.services.service import Service
+from labctl.state.holds import Hold
+from labctl.state.listeners import has_open, listeners_on
+from labctl.state.sockets import EPHEMERAL_RANGE, LOOPBACK, RANGE_VARIABLE, is_free, owner_of
 from tests.ports import free_port, listening
 
 BASE = {"sources": {"mysql": {"engine": "mysql", "schemas": ["ecomm"], "connector": "c"}}}
@@ -180,7 +180,7 @@ def test_a_port_passes_from_one_process_to_another_without_a_gap() -> None:
 
 def test_an_address_that_the_machine_lacks_is_no_obstacle(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many machines and containers have no IPv6."""
-    monkeypatch.setattr("labctl.home.holds.ADDRESSES", (LOOPBACK, "2001:db8::1"))
+    monkeypatch.setattr("labctl.state.holds.ADDRESSES", (LOOPBACK, "2001:db8::1"))
     port = free_port()
     hold = Hold.take(port)
     assert not is_free(port)
@@ -239,8 +239,8 @@ CHOOSER = """
 import json, sys
 from pathlib import Path
 from labctl.lab.lab import Lab
-from labctl.lab.ports import Reservation
-from labctl.lab.up import reserve_ports
+from labctl.lab.lifecycle.ports import Reservation
+from labctl.lab.lifecycle.up import reserve_ports
 
 lab = Lab.find(name="one", profile="native", project=Path(sys.argv[1]))
 lab.state.create()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import requests
 
-from labctl.lab.probe_errors import why_unusable
+from labctl.lab.lifecycle.probe_errors import why_unusable
 from tests.ports import free_port
 
 

@@ -7,7 +7,7 @@ import os
 import pytest
 from requests.utils import get_environ_proxies
 
-from labctl.home.proxies import leave_loopback_out
+from labctl.state.proxies import leave_loopback_out
 
 PROXY = "http://proxy.example:3128"
 OWN = "http://127.0.0.1:8083/connectors"

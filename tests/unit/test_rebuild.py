@@ -13,9 +13,9 @@ from pydantic import SecretStr
 
 from labctl.config.endpoints import ObjectStore, Silver
 from labctl.errors import ExitCode, LabError
-from labctl.lab import rebuild
 from labctl.lab.lab import Lab
-from labctl.lab.rebuild import cancel_rebuild, rebuild_table
+from labctl.lab.tables import table_rebuild
+from labctl.lab.tables.table_rebuild import cancel_rebuild, rebuild_table
 from labctl.lake.objectstore import s3_client
 from lakehouse.rebuild_request import ASKED, refused
 
@@ -68,8 +68,8 @@ def application(monkeypatch: pytest.MonkeyPatch) -> Iterator[Application]:
         client = s3_client(ObjectStore(access_key=KEYS, secret_key=KEYS, bucket="lake"))
         client.create_bucket(Bucket="lake")
         made = Application(client)
-        request = rebuild._Request(client, "lake", KEY)
-        monkeypatch.setattr(rebuild._Request, "of", lambda _lab, _name: request)
+        request = table_rebuild._Request(client, "lake", KEY)
+        monkeypatch.setattr(table_rebuild._Request, "of", lambda _lab, _name: request)
         monkeypatch.setattr(requests, "post", made.post)
         yield made
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from labctl.cli.trace import trace_text
-from labctl.engines.postgres.types import POSTGRES
-from labctl.lab.pipeline import BronzeStatus, PipelineStatus, SilverTableStatus
-from labctl.lab.row_trace import (
+from labctl.engines.postgres.postgres_types import POSTGRES
+from labctl.lab.observe.pipeline_state import BronzeStatus, PipelineStatus, SilverTableStatus
+from labctl.lab.tables.row_trace import (
     RowTrace,
     State,
     Station,
@@ -27,7 +27,7 @@ from labctl.lake.deadletters import DeadLetter
 from labctl.lake.records import Record
 from labctl.sources import SourceColumn
 from labctl.sources.base import Declared
-from labctl.sources.types import rule_for
+from labctl.sources.type_rules import rule_for
 from tests.unit.rendering import as_text
 
 TOPIC = "tickit.ecomm.sale"

@@ -10,14 +10,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from labctl.config.model import LabConfig
+from labctl.config.lab_config import LabConfig
 from labctl.datasets import Action, SeededTable, SeedResult, seed
 from labctl.datasets.loading import chosen_tables
 from labctl.errors import ExitCode, LabError
-from labctl.lab import seeding
 from labctl.lab.lab import Lab
-from labctl.lab.seeding import seed_lab
-from labctl.services.endpoints import loopback_endpoints
+from labctl.lab.lifecycle import seeding
+from labctl.lab.lifecycle.seeding import seed_lab
+from labctl.services.local_endpoints import loopback_endpoints
 from seeds.tickit import DATA_SET
 from tests.unit.service_context import PORTS, PROJECT, SECRET
 

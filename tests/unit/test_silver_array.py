@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import pytest
 
-from labctl.engines.sqlserver.client import SqlServerSource, _arrive
-from labctl.engines.sqlserver.limits import sqlserver_limits
-from labctl.engines.sqlserver.silver_array import silver_array
-from labctl.engines.sqlserver.types import SQLSERVER
+from labctl.engines.sqlserver.sqlserver_client import SqlServerSource, _arrive
+from labctl.engines.sqlserver.sqlserver_limits import sqlserver_limits
+from labctl.engines.sqlserver.sqlserver_silver_array import silver_array
+from labctl.engines.sqlserver.sqlserver_types import SQLSERVER
 from labctl.errors import LabError
 from labctl.sources.base import Declared, SourceTable, TableRef
 

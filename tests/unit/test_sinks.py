@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.files import read_connector
+from labctl.kafkaconnect.connector_files import read_connector
 from labctl.sinks import check_sinks, require_readable
 from labctl.tables import LabTable
 from lakehouse.properties import load_tables

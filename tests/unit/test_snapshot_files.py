@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from labctl.errors import ExitCode, LabError
-from labctl.lab.snapshots.files import (
+from labctl.lab.snapshots.snapshot_files import (
     copy_folder,
     forget_processes,
     link_unchanged,

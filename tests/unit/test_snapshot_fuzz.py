@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from labctl.errors import LabError
-from labctl.lab.snapshots.files import read_entries, read_records
 from labctl.lab.snapshots.restoring import check_entries, check_files
-from labctl.lab.snapshots.store import (
+from labctl.lab.snapshots.snapshot_files import read_entries, read_records
+from labctl.lab.snapshots.snapshot_store import (
     MANIFEST,
     Snapshot,
     find_snapshot,

@@ -16,7 +16,6 @@ from typing import cast
 import pytest
 
 from labctl.errors import ExitCode, LabError
-from labctl.home.state import RESTORING, STATE_VERSION, LabState
 from labctl.lab.lab import Lab
 from labctl.lab.snapshots import (
     delete_snapshot,
@@ -26,15 +25,16 @@ from labctl.lab.snapshots import (
     save_snapshot,
     snapshots,
 )
-from labctl.lab.snapshots.files import read_entries, read_records
 from labctl.lab.snapshots.restoring import check_files, check_versions, restore_snapshot
-from labctl.lab.snapshots.store import (
+from labctl.lab.snapshots.snapshot_files import read_entries, read_records
+from labctl.lab.snapshots.snapshot_store import (
     MANIFEST,
     Manifest,
     Snapshot,
     snapshot_home,
     write_manifest,
 )
+from labctl.state.lab_state import RESTORING, STATE_VERSION, LabState
 from tests.unit.killing import kill_at_every_change
 
 pytestmark = pytest.mark.usefixtures("state_home")

@@ -10,11 +10,11 @@ import pytest
 
 from labctl import sources
 from labctl.config.endpoints import Database, Endpoints
-from labctl.config.model import LabConfig
-from labctl.engines.mysql import service as mysql
-from labctl.engines.postgres import service as postgres
+from labctl.config.lab_config import LabConfig
+from labctl.engines.mysql import mysql_service as mysql
+from labctl.engines.postgres import postgres_service as postgres
 from labctl.errors import LabError
-from labctl.services.endpoints import loopback_endpoints
+from labctl.services.local_endpoints import loopback_endpoints
 from labctl.sources import ENGINES, connect, connect_server, ensure_database
 from labctl.sources.refusals import NOT_ALLOWED_HINT, not_reached, statement_failed
 from tests.unit.service_context import PORTS, PROJECT, SECRET

@@ -10,18 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from labctl.engines.postgres.types import POSTGRES
+from labctl.engines.postgres.postgres_types import POSTGRES
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.files import ConnectorFile, read_connector
-from labctl.lab import capture_setup, source_problems, source_refusals, table_fitness
-from labctl.lab.capture_setup import set_up_capture
+from labctl.kafkaconnect.connector_files import ConnectorFile, read_connector
+from labctl.lab.connectors import capture_setup, source_problems, source_refusals
+from labctl.lab.connectors.capture_setup import set_up_capture
+from labctl.lab.connectors.source_files import source_files
+from labctl.lab.connectors.source_refusals import look_at_sources
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import PipelineStatus, SilverTableStatus
-from labctl.lab.source_files import source_files
-from labctl.lab.source_refusals import look_at_sources
+from labctl.lab.observe.pipeline_state import PipelineStatus, SilverTableStatus
+from labctl.lab.tables import table_fitness
 from labctl.sources import ENGINES, SourceTable, TableRef
 from labctl.sources.base import Declared, Row
-from labctl.sources.limits import UNLOGGED, Lack, Limits
+from labctl.sources.capture_limits import UNLOGGED, Lack, Limits
 from labctl.sources.refusals import no_such_table
 from tests.unit.service_context import PROJECT
 

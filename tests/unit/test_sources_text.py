@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labctl.engines.mysql.types import MYSQL
-from labctl.engines.postgres.types import POSTGRES
+from labctl.engines.mysql.mysql_types import MYSQL
+from labctl.engines.postgres.postgres_types import POSTGRES
 from labctl.errors import LabError
 from labctl.sources import SourceColumn, TableRef
 from labctl.sources.base import Declared
 from labctl.sources.text import from_csv, row_literals, statements, to_csv
-from labctl.sources.types import rule_for
+from labctl.sources.type_rules import rule_for
 
 
 def column(name: str, kind: str, full: str | None = None, **size: int) -> SourceColumn:

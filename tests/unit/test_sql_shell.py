@@ -23,10 +23,10 @@ from labctl.cli.format import Format
 from labctl.cli.sqlshell.completion import SqlCompleter
 from labctl.cli.sqlshell.session import Session
 from labctl.cli.sqlshell.shell import converse
-from labctl.cli.sqlshell.statements import is_complete, split
+from labctl.cli.sqlshell.shell_input import is_complete, split
 from labctl.errors import ExitCode, LabError
-from labctl.lab.athena import Athena
-from labctl.lab.athena_connection import Connection
+from labctl.lab.catalog.athena_client import Athena
+from labctl.lab.catalog.athena_connection import Connection
 from tests.unit.athena_client import Client
 
 CTRL_C, CTRL_D, TAB = "\x03", "\x04", "\t"

@@ -9,14 +9,14 @@ import psycopg.conninfo
 import pytest
 import yaml
 
-from labctl.config.model import LabConfig
-from labctl.home.sockets import LOOPBACK
-from labctl.lab.athena import Answer
-from labctl.runtimes.compose.network import network_address, network_endpoints
-from labctl.runtimes.compose.secrets import write_service_secrets
-from labctl.services import sqlapi
-from labctl.services.model import Context
-from labctl.services.sqlapi import SECRETS_FILE, SERVICE, SqlApi, serve_argv
+from labctl.config.lab_config import LabConfig
+from labctl.lab.catalog.athena_client import Answer
+from labctl.runtimes.compose.container_addresses import network_address, network_endpoints
+from labctl.runtimes.compose.container_secrets import write_service_secrets
+from labctl.services import sqlapi_service
+from labctl.services.service import Context
+from labctl.services.sqlapi_service import SECRETS_FILE, SERVICE, SqlApi, serve_argv
+from labctl.state.sockets import LOOPBACK
 from tests.unit.service_context import PROJECT, SECRET, context_of
 
 LAB = LabConfig.load(PROJECT / "lab.toml")
@@ -99,7 +99,7 @@ def test_its_container_has_its_own_secrets_and_no_other_service_has_its_password
     write_service_secrets(tmp_path, LAB, SECRET)
     endpoints = network_endpoints(LAB, SECRET)
     written = (tmp_path / "sqlapi" / SECRETS_FILE).read_text(encoding="utf-8")
-    assert written == sqlapi.secrets_text(endpoints, SECRET)
+    assert written == sqlapi_service.secrets_text(endpoints, SECRET)
     assert "host=postgres port=5432" in written
     holding = {
         str(path.relative_to(tmp_path))

@@ -17,7 +17,8 @@ from typer.testing import CliRunner
 
 from labctl.cli.app import root
 from labctl.errors import ExitCode, LabError
-from labctl.home.state import (
+from labctl.lab.lab import Lab
+from labctl.state.lab_state import (
     COPIED,
     DESTROYED,
     MIGRATIONS,
@@ -27,13 +28,12 @@ from labctl.home.state import (
     lab_names,
     write_private,
 )
-from labctl.lab.lab import Lab
 
 PROJECT = Path(__file__).parents[2]
 
 HOLD_THE_LAB = """
 import sys
-from labctl.home.state import LabState
+from labctl.state.lab_state import LabState
 with LabState(sys.argv[1]).changing():
     print("held", flush=True)
     sys.stdin.read()
@@ -269,7 +269,7 @@ import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 from labctl.cli.app import Invocation, command, root
-from labctl.home.state import LabState
+from labctl.state.lab_state import LabState
 import typer
 @command(root, "fill", example="")
 def fill(invocation: Invocation) -> None:

@@ -17,17 +17,17 @@ import pytest
 
 import labctl.lab.lab
 from labctl.config.endpoints import Endpoint
-from labctl.config.model import LabConfig
+from labctl.config.lab_config import LabConfig
 from labctl.errors import ExitCode, LabError
-from labctl.home.listeners import listeners_on
 from labctl.lab.lab import Lab
-from labctl.lab.probing import probe
-from labctl.lab.starting import wait_until_usable
-from labctl.lab.status import read_status
-from labctl.runtimes.model import ProcessState
-from labctl.runtimes.native.runtime import NativeRuntime
+from labctl.lab.lifecycle.probing import probe
+from labctl.lab.lifecycle.starting import wait_until_usable
+from labctl.lab.observe.service_status import read_status
+from labctl.runtimes.native.native_runtime import NativeRuntime
+from labctl.runtimes.runtime_protocols import ProcessState
 from labctl.services.lab_services import SERVICES
-from labctl.services.model import Context, NativeService, Process, Service
+from labctl.services.service import Context, NativeService, Process, Service
+from labctl.state.listeners import listeners_on
 from tests.ports import free_port, listening
 from tests.waiting import wait_for
 

@@ -13,14 +13,14 @@ import psutil
 import pytest
 
 from labctl.errors import LabError
-from labctl.home.listeners import has_open, listeners_on
-from labctl.home.sockets import is_free
-from labctl.home.state import LabState
-from labctl.lab.ports import Reservation
-from labctl.runtimes.model import OVER_LIMIT, SilentSupervisorError
+from labctl.lab.lifecycle.ports import Reservation
 from labctl.runtimes.native.families import still_there
 from labctl.runtimes.native.supervisor import ProcessSupervisor
-from labctl.services.model import Process
+from labctl.runtimes.runtime_protocols import OVER_LIMIT, SilentSupervisorError
+from labctl.services.service import Process
+from labctl.state.lab_state import LabState
+from labctl.state.listeners import has_open, listeners_on
+from labctl.state.sockets import is_free
 from tests.ports import free_port, listening
 from tests.waiting import wait_for
 

@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 
 from labctl.config.endpoints import Silver
-from labctl.config.model import LabConfig
-from labctl.services import silver
-from labctl.services.endpoints import loopback_endpoints
-from labctl.services.model import Context, Suspension
+from labctl.config.lab_config import LabConfig
+from labctl.services import silver_service
+from labctl.services.local_endpoints import loopback_endpoints
+from labctl.services.service import Context, Suspension
 from lakehouse.status import StatusServer
 from tests.ports import free_port
 from tests.unit.service_context import PORTS, PROJECT, SECRET, NamedParts, context_of
 
 
 def suspension() -> Suspension:
-    assert silver.SERVICE.suspension is not None
-    return silver.SERVICE.suspension
+    assert silver_service.SERVICE.suspension is not None
+    return silver_service.SERVICE.suspension
 
 
 @pytest.fixture
@@ -37,12 +37,12 @@ def context(asked: list[str], tmp_path: Path) -> Iterator[Context]:
     for folder in ("spark", "connectors"):
         shutil.copytree(PROJECT / folder, project / folder)
     config = LabConfig.load(PROJECT / "lab.toml")
-    made = context_of(silver.SERVICE, config, tmp_path, NamedParts())
+    made = context_of(silver_service.SERVICE, config, tmp_path, NamedParts())
     port = free_port()
     there = Silver(status_url=f"http://127.0.0.1:{port}", token=made.endpoints.silver.token)
     endpoints = made.endpoints.model_copy(update={"silver": there})
     context = replace(made, project=project, endpoints=endpoints)
-    silver.SERVICE.native_form.prepare(context)
+    silver_service.SERVICE.native_form.prepare(context)
     actions = {name: partial(asked.append, name) for name in ("suspend", "resume")}
     server = StatusServer("127.0.0.1", port, dict, {}, actions, SECRET["silver"])
     server.start()

@@ -14,25 +14,25 @@ from typing import Any, cast
 
 import pytest
 
-from labctl.artifacts.progress import SilentProgress
-from labctl.config.model import LabConfig, find_project
-from labctl.engines.postgres.limits import UNDECODED, UNSENT
+from labctl.artifacts.fetch_progress import SilentProgress
+from labctl.config.lab_config import LabConfig, find_project
+from labctl.engines.postgres.postgres_limits import UNDECODED, UNSENT
 from labctl.errors import ExitCode, LabError
-from labctl.home.state import LabState
-from labctl.kafkaconnect.files import ConnectorFile, read_connector
-from labctl.lab import table_fitness
-from labctl.lab.connectors import check_files
+from labctl.kafkaconnect.connector_files import ConnectorFile, read_connector
+from labctl.lab.connectors.connector_states import check_files
+from labctl.lab.connectors.table_filters import lets_through
 from labctl.lab.lab import Lab
-from labctl.lab.starting import UpReporter
-from labctl.lab.table_filters import lets_through
-from labctl.scaffolding import tables as module
+from labctl.lab.lifecycle.starting import UpReporter
+from labctl.lab.tables import table_fitness
+from labctl.scaffolding import new_tables as module
 from labctl.scaffolding.examples import example_source
 from labctl.scaffolding.filters import with_table, without_table
+from labctl.scaffolding.new_tables import add_table, named_table, remove_table
 from labctl.scaffolding.project import new_project, write_project
-from labctl.scaffolding.tables import add_table, named_table, remove_table
 from labctl.sources import SourceTable, TableRef
+from labctl.sources.capture_limits import UNLOGGED, Lack, Limits
 from labctl.sources.column_filters import COLUMNS_LEFT_OUT
-from labctl.sources.limits import UNLOGGED, Lack, Limits
+from labctl.state.lab_state import LabState
 from tests.unit.killing import kill_at_every_change
 
 CUSTOMER, INVOICE = TableRef("public", "customer"), TableRef("public", "invoice")

@@ -9,7 +9,7 @@ import pytest
 
 from labctl.errors import LabError
 from labctl.lake.objectstore import LakeStorage
-from labctl.lake.silver import SilverTable
+from labctl.lake.silver_table import SilverTable
 from labctl.lake.table_copies import TableCopies
 from labctl.lake.table_copy import TableCopy
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labctl.engine_names import EngineName
-from labctl.scaffolding.connectors import source_text
+from labctl.scaffolding.new_connectors import source_text
 from labctl.sources import ENGINES, SourceTable, TableRef
 from labctl.sources.base import Declared
 from labctl.sources.column_filters import excluding, is_taken, pattern_of

@@ -10,9 +10,9 @@ import pytest
 import requests
 
 from labctl.errors import ExitCode, LabError
-from labctl.lab import table_requests as module
 from labctl.lab.lab import Lab
-from labctl.lab.table_requests import restart_table
+from labctl.lab.tables import table_requests as module
+from labctl.lab.tables.table_requests import restart_table
 
 NEW = "new"
 

@@ -13,17 +13,17 @@ from typer.testing import CliRunner
 
 from labctl.cli import table as commands
 from labctl.cli.app import root
-from labctl.config.model import LabConfig
+from labctl.config.lab_config import LabConfig
 from labctl.errors import LabError
-from labctl.home.state import LabState
-from labctl.kafkaconnect.files import ConnectorFile
-from labctl.lab import table_stations as module
+from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.lab.lab import Lab
-from labctl.lab.pipeline import ConnectorStatus, PipelineStatus, SilverTableStatus
-from labctl.lab.table_stations import TableCheck, check_tables
+from labctl.lab.observe.pipeline_state import ConnectorStatus, PipelineStatus, SilverTableStatus
+from labctl.lab.tables import table_stations as module
+from labctl.lab.tables.table_stations import TableCheck, check_tables
 from labctl.scaffolding.examples import example_source
 from labctl.scaffolding.project import new_project, write_project
 from labctl.sources import ENGINES, TableRef
+from labctl.state.lab_state import LabState
 from labctl.tables import LabTable
 
 REF = TableRef("public", "customer")

@@ -12,7 +12,7 @@ import pytest
 
 from labctl.config.endpoints import Registry
 from labctl.errors import LabError
-from labctl.kafka.topics import content_of
+from labctl.kafka.topic_records import content_of
 from labctl.lake.schemas import Schemas
 
 SCHEMA = {"type": "record", "name": "V", "fields": [{"name": "id", "type": "int"}]}

@@ -16,16 +16,16 @@ import pytest
 
 import labctl.lab.lab
 from labctl.artifacts import Progress
-from labctl.artifacts.progress import SilentProgress
+from labctl.artifacts.fetch_progress import SilentProgress
 from labctl.config.endpoints import Endpoint, Endpoints
 from labctl.config.services import ServiceSettings
 from labctl.errors import ExitCode, LabError
-from labctl.lab import starting as module
 from labctl.lab.lab import Lab
-from labctl.lab.starting import start_seconds
-from labctl.lab.up import up
-from labctl.runtimes.model import Check, ProcessState, Runtime
-from labctl.services.model import Context, NativeService, Process, Service, Site, Suspension
+from labctl.lab.lifecycle import starting as module
+from labctl.lab.lifecycle.starting import start_seconds
+from labctl.lab.lifecycle.up import up
+from labctl.runtimes.runtime_protocols import Check, ProcessState, Runtime
+from labctl.services.service import Context, NativeService, Process, Service, Site, Suspension
 
 PROJECT = Path(__file__).parents[2]
 

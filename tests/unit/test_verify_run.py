@@ -14,7 +14,7 @@ import pytest
 
 from labctl.cli.verify import verify_exit_code, verify_summary
 from labctl.errors import ExitCode, LabError
-from labctl.lab import in_flight
+from labctl.lab.tables import in_flight
 from labctl.verify import (
     CaptureState,
     NotAnsweringError,

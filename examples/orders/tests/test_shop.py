@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import requests
 
-from labctl.lab.verification import verify_lab
+from labctl.lab.tables.verification import verify_lab
 
 
 def require_parity(lab):

@@ -9,8 +9,8 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from sqlglot.dialects import Trino
 
-from labctl.cli.sqlshell.names import Names
-from labctl.cli.sqlshell.statements import in_text, split
+from labctl.cli.sqlshell.completion_names import Names
+from labctl.cli.sqlshell.shell_input import in_text, split
 
 __all__ = ["SqlCompleter"]
 

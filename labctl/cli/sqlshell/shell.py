@@ -13,7 +13,7 @@ from labctl.cli.app import Invocation
 from labctl.cli.output import print_error, stderr
 from labctl.cli.sqlshell.completion import SqlCompleter
 from labctl.cli.sqlshell.session import Session
-from labctl.cli.sqlshell.statements import is_complete
+from labctl.cli.sqlshell.shell_input import is_complete
 from labctl.errors import LabError
 
 __all__ = ["converse"]

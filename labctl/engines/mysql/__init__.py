@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from labctl.config.endpoints import Database
-from labctl.engines.mysql.change_log import MySqlLog
-from labctl.engines.mysql.client_files import client_variables
-from labctl.engines.mysql.connector import CONNECTOR_TRAITS
-from labctl.engines.mysql.limits import mysql_limits
-from labctl.engines.mysql.sql_files import SQL_FILES
-from labctl.engines.mysql.uncompared import UNCOMPARED
+from labctl.engines.mysql.mysql_change_log import MySqlLog
+from labctl.engines.mysql.mysql_client_files import client_variables
+from labctl.engines.mysql.mysql_connector import CONNECTOR_TRAITS
+from labctl.engines.mysql.mysql_limits import mysql_limits
+from labctl.engines.mysql.mysql_sql_files import SQL_FILES
+from labctl.engines.mysql.mysql_uncompared import UNCOMPARED
 from labctl.sources.base import Source, quoted
 from labctl.sources.engine import Engine, Preparation, Rds
 
 if TYPE_CHECKING:
     from labctl.conformance.traits import Traits
-    from labctl.promote.rules.registry import Rule
-    from labctl.services.model import Service
-    from labctl.sources.types import TypeRule
+    from labctl.promote.rules.rule import Rule
+    from labctl.services.service import Service
+    from labctl.sources.type_rules import TypeRule
 
 __all__ = ["BINLOG_HOURS", "ENGINE"]
 
@@ -61,37 +61,37 @@ GRANT RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO '{
 
 # Import the classes only when needed: Arrow and a driver take half a second to load.
 def _client(database: Database) -> Source:
-    from labctl.engines.mysql.client import MySqlSource
+    from labctl.engines.mysql.mysql_client import MySqlSource
 
     return MySqlSource(database)
 
 
 def _ensure_database(server: Database, database: str, owner: str) -> None:
-    from labctl.engines.mysql.client import ensure_database
+    from labctl.engines.mysql.mysql_client import ensure_database
 
     ensure_database(server, database, owner)
 
 
 def _types() -> Mapping[str, TypeRule]:
-    from labctl.engines.mysql.types import MYSQL
+    from labctl.engines.mysql.mysql_types import MYSQL
 
     return MYSQL
 
 
 def _service() -> Service:
-    from labctl.engines.mysql.service import SERVICE
+    from labctl.engines.mysql.mysql_service import SERVICE
 
     return SERVICE
 
 
 def _promote_rules() -> tuple[Rule, ...]:
-    from labctl.engines.mysql.promote_rules import RULES
+    from labctl.engines.mysql.mysql_promote_rules import RULES
 
     return RULES
 
 
 def _conformance() -> Traits:
-    from labctl.engines.mysql.conformance import TRAITS
+    from labctl.engines.mysql.mysql_conformance import TRAITS
 
     return TRAITS
 

@@ -8,23 +8,23 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from labctl.config.endpoints import Database
-from labctl.engines.postgres.change_log import PostgresLog
-from labctl.engines.postgres.client_files import client_variables
-from labctl.engines.postgres.connector import CONNECTOR_TRAITS
-from labctl.engines.postgres.limits import postgres_limits, postgres_reload_refused
-from labctl.engines.postgres.publication import OPTIONS, OPTIONS_OF_18, postgres_unrecorded
-from labctl.engines.postgres.replica_identity import identity_statement
-from labctl.engines.postgres.slots import DEFAULT_SLOT, SLOTS
-from labctl.engines.postgres.sql_files import SQL_FILES
-from labctl.engines.postgres.uncompared import UNCOMPARED
+from labctl.engines.postgres.postgres_change_log import PostgresLog
+from labctl.engines.postgres.postgres_client_files import client_variables
+from labctl.engines.postgres.postgres_connector import CONNECTOR_TRAITS
+from labctl.engines.postgres.postgres_limits import postgres_limits, postgres_reload_refused
+from labctl.engines.postgres.postgres_publication import OPTIONS, OPTIONS_OF_18, postgres_unrecorded
+from labctl.engines.postgres.postgres_replica_identity import identity_statement
+from labctl.engines.postgres.postgres_slots import DEFAULT_SLOT, SLOTS
+from labctl.engines.postgres.postgres_sql_files import SQL_FILES
+from labctl.engines.postgres.postgres_uncompared import UNCOMPARED
 from labctl.sources.base import Source, TableRef, quoted
 from labctl.sources.engine import Engine, Preparation, Rds
 
 if TYPE_CHECKING:
     from labctl.conformance.traits import Traits
-    from labctl.promote.rules.registry import Rule
-    from labctl.services.model import Service
-    from labctl.sources.types import TypeRule
+    from labctl.promote.rules.rule import Rule
+    from labctl.services.service import Service
+    from labctl.sources.type_rules import TypeRule
 
 __all__ = ["ENGINE", "SPARE_SENDERS"]
 
@@ -113,37 +113,37 @@ def _quoted(name: str) -> str:
 
 # Import the classes only when needed: Arrow and a driver take half a second to load.
 def _client(database: Database) -> Source:
-    from labctl.engines.postgres.client import PostgresSource
+    from labctl.engines.postgres.postgres_client import PostgresSource
 
     return PostgresSource(database)
 
 
 def _ensure_database(server: Database, database: str, owner: str) -> None:
-    from labctl.engines.postgres.client import ensure_database
+    from labctl.engines.postgres.postgres_client import ensure_database
 
     ensure_database(server, database, owner)
 
 
 def _types() -> Mapping[str, TypeRule]:
-    from labctl.engines.postgres.types import POSTGRES
+    from labctl.engines.postgres.postgres_types import POSTGRES
 
     return POSTGRES
 
 
 def _service() -> Service:
-    from labctl.engines.postgres.service import SERVICE
+    from labctl.engines.postgres.postgres_service import SERVICE
 
     return SERVICE
 
 
 def _promote_rules() -> tuple[Rule, ...]:
-    from labctl.engines.postgres.promote_rules import RULES
+    from labctl.engines.postgres.postgres_promote_rules import RULES
 
     return RULES
 
 
 def _conformance() -> Traits:
-    from labctl.engines.postgres.conformance import TRAITS
+    from labctl.engines.postgres.postgres_conformance import TRAITS
 
     return TRAITS
 

@@ -8,21 +8,21 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from labctl.config.endpoints import Database
-from labctl.engines.sqlserver.capture_instance import sqlserver_unrecorded
-from labctl.engines.sqlserver.change_log import SqlServerLog
-from labctl.engines.sqlserver.client_files import client_variables
-from labctl.engines.sqlserver.connector import CONNECTOR_TRAITS
-from labctl.engines.sqlserver.limits import sqlserver_limits
-from labctl.engines.sqlserver.sql_files import SQL_FILES
-from labctl.engines.sqlserver.uncompared import UNCOMPARED
+from labctl.engines.sqlserver.sqlserver_capture_instance import sqlserver_unrecorded
+from labctl.engines.sqlserver.sqlserver_change_log import SqlServerLog
+from labctl.engines.sqlserver.sqlserver_client_files import client_variables
+from labctl.engines.sqlserver.sqlserver_connector import CONNECTOR_TRAITS
+from labctl.engines.sqlserver.sqlserver_limits import sqlserver_limits
+from labctl.engines.sqlserver.sqlserver_sql_files import SQL_FILES
+from labctl.engines.sqlserver.sqlserver_uncompared import UNCOMPARED
 from labctl.sources.base import Source, TableRef, quoted
 from labctl.sources.engine import Engine, Preparation, Rds
 
 if TYPE_CHECKING:
     from labctl.conformance.traits import Traits
-    from labctl.promote.rules.registry import Rule
-    from labctl.services.model import Service
-    from labctl.sources.types import TypeRule
+    from labctl.promote.rules.rule import Rule
+    from labctl.services.service import Service
+    from labctl.sources.type_rules import TypeRule
 
 __all__ = ["ADMIN", "ENGINE"]
 
@@ -122,37 +122,37 @@ def _text(text: str) -> str:
 
 # Import the classes only when needed: Arrow and a driver take half a second to load.
 def _client(database: Database) -> Source:
-    from labctl.engines.sqlserver.client import SqlServerSource
+    from labctl.engines.sqlserver.sqlserver_client import SqlServerSource
 
     return SqlServerSource(database)
 
 
 def _ensure_database(server: Database, database: str, owner: str) -> None:
-    from labctl.engines.sqlserver.client import ensure_database
+    from labctl.engines.sqlserver.sqlserver_client import ensure_database
 
     ensure_database(server, database)
 
 
 def _types() -> Mapping[str, TypeRule]:
-    from labctl.engines.sqlserver.types import SQLSERVER
+    from labctl.engines.sqlserver.sqlserver_types import SQLSERVER
 
     return SQLSERVER
 
 
 def _service() -> Service:
-    from labctl.engines.sqlserver.service import SERVICE
+    from labctl.engines.sqlserver.sqlserver_service import SERVICE
 
     return SERVICE
 
 
 def _promote_rules() -> tuple[Rule, ...]:
-    from labctl.engines.sqlserver.promote_rules import RULES
+    from labctl.engines.sqlserver.sqlserver_promote_rules import RULES
 
     return RULES
 
 
 def _conformance() -> Traits:
-    from labctl.engines.sqlserver.conformance import TRAITS
+    from labctl.engines.sqlserver.sqlserver_conformance import TRAITS
 
     return TRAITS
 

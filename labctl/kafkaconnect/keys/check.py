@@ -9,9 +9,9 @@ from difflib import get_close_matches
 
 from labctl.config.kafka_clients import LOGIN_KEYS
 from labctl.kafkaconnect.keys.converters import missing_converters
+from labctl.kafkaconnect.keys.key_table import KeyTable, key_table
 from labctl.kafkaconnect.keys.lists import names
 from labctl.kafkaconnect.keys.renamed import successor
-from labctl.kafkaconnect.keys.table import KeyTable, key_table
 from lakehouse.references import reference
 
 __all__ = [

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from labctl.kafkaconnect.keys.lists import names
 from labctl.sources.connector_traits import ValueConverter
-from labctl.sources.registry import engine_of_connector
+from labctl.sources.engine_registry import engine_of_connector
 
 __all__ = ["converter_keys", "missing_converters"]
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from labctl.kafkaconnect.keys.check import known_keys
+from labctl.kafkaconnect.keys.key_table import key_table
 from labctl.kafkaconnect.keys.lists import names
 from labctl.kafkaconnect.keys.renamed import names_databases, renamed
-from labctl.kafkaconnect.keys.table import key_table
 
 __all__ = ["Today", "as_today"]
 

@@ -10,8 +10,8 @@ import json
 import subprocess
 from pathlib import Path
 
+from labctl.artifacts.artifact_store import ArtifactStore
 from labctl.artifacts.lock import load_lock
-from labctl.artifacts.store import ArtifactStore
 
 __all__ = ["main"]
 

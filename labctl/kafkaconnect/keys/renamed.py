@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from labctl.sources.registry import engine_of_connector
+from labctl.sources.engine_registry import engine_of_connector
 
 __all__ = ["names_databases", "renamed", "successor"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from labctl.kafkaconnect.keys.lists import names
-from labctl.sources.registry import engine_of_connector
+from labctl.sources.engine_registry import engine_of_connector
 
 __all__ = ["NOTIFICATIONS", "SIGNALS", "missing_signals"]
 

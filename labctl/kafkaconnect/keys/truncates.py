@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from labctl.kafkaconnect.keys.check import unwrapping
 from labctl.kafkaconnect.keys.lists import names
-from labctl.sources.registry import engine_of_connector
+from labctl.sources.engine_registry import engine_of_connector
 
 __all__ = ["missing_truncates", "truncate_keys"]
 

@@ -7,7 +7,7 @@ steps. A table's own history is not here: that is time travel (`labctl query --a
 from __future__ import annotations
 
 from labctl.lab.snapshots.restoring import finish_restore, restore_snapshot
-from labctl.lab.snapshots.store import (
+from labctl.lab.snapshots.snapshot_store import (
     Snapshot,
     delete_snapshot,
     find_snapshot,

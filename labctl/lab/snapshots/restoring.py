@@ -18,7 +18,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from labctl.errors import ExitCode, LabError
-from labctl.home.state import (
+from labctl.lab.lab import Lab
+from labctl.lab.snapshots.snapshot_files import copy_folder, unlike, unlike_entries
+from labctl.lab.snapshots.snapshot_store import RECORDED, Snapshot, remove_leftovers
+from labctl.state.lab_state import (
     COPIED,
     RESTORING,
     SAVED,
@@ -27,9 +30,6 @@ from labctl.home.state import (
     sync_folder,
     write_private,
 )
-from labctl.lab.lab import Lab
-from labctl.lab.snapshots.files import copy_folder, unlike, unlike_entries
-from labctl.lab.snapshots.store import RECORDED, Snapshot, remove_leftovers
 
 __all__ = [
     "builds",

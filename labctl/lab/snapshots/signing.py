@@ -12,7 +12,7 @@ import os
 import secrets
 from pathlib import Path
 
-from labctl.home.state import state_home, write_private
+from labctl.state.lab_state import state_home, write_private
 
 __all__ = ["is_signed", "sign"]
 

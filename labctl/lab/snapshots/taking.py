@@ -9,17 +9,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from labctl.errors import ExitCode, LabError
-from labctl.home.state import SAVED, STATE_VERSION
 from labctl.lab.lab import Lab
-from labctl.lab.snapshots.files import (
+from labctl.lab.snapshots.restoring import builds, finish_restore
+from labctl.lab.snapshots.snapshot_files import (
     copy_folder,
     forget_processes,
     link_unchanged,
     read_entries,
     read_records,
 )
-from labctl.lab.snapshots.restoring import builds, finish_restore
-from labctl.lab.snapshots.store import (
+from labctl.lab.snapshots.snapshot_store import (
     RECORDED,
     SNAPSHOT_VERSION,
     Manifest,
@@ -31,6 +30,7 @@ from labctl.lab.snapshots.store import (
     stage,
     write_manifest,
 )
+from labctl.state.lab_state import SAVED, STATE_VERSION
 
 __all__ = ["save_snapshot"]
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from labctl.aws.session import Aws
 from labctl.errors import ExitCode, LabError
 from labctl.promote.apply.uploads import owned_bucket
-from labctl.promote.kafka import serverless
-from labctl.promote.names import Names
+from labctl.promote.aws_names import Names
+from labctl.promote.broker_logins import serverless
+from labctl.promote.connector_secrets import referenced
 from labctl.promote.outputs import Outputs
 from labctl.promote.promotion import Promotion
 from labctl.promote.rds import family, parameters
-from labctl.promote.secrets import referenced
 
 __all__ = ["bootstrap_servers", "check_account", "check_names_free", "check_offers"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from labctl.aws.session import Aws, Tell
 from labctl.errors import LabError
+from labctl.promote.connector_secrets import GENERATED, known_values, referenced
 from labctl.promote.outputs import Outputs, resolve
 from labctl.promote.promotion import Promotion
-from labctl.promote.secrets import GENERATED, known_values, referenced
 
 __all__ = ["fill_secrets"]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from labctl.aws.session import Aws, Tell, wait_until
 from labctl.errors import ExitCode, LabError
-from labctl.promote.apply.changes import Action, Change
 from labctl.promote.apply.protection import DATABASE, lift_protection
+from labctl.promote.apply.shown_changes import Action, Change
+from labctl.promote.aws_names import CREATOR_TAG, Names, Stack
 from labctl.promote.cloudformation.template import as_sent
-from labctl.promote.names import CREATOR_TAG, Names, Stack
 
 __all__ = ["ChangeSet", "Stacks"]
 

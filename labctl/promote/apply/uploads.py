@@ -9,7 +9,7 @@ from typing import Any
 from labctl.aws.session import Aws, Tell
 from labctl.errors import ExitCode, LabError
 from labctl.promote.artifacts import Upload
-from labctl.promote.names import CREATOR_TAG, Names
+from labctl.promote.aws_names import CREATOR_TAG, Names
 
 __all__ = ["empty_bucket", "missing_uploads", "owned_bucket", "upload"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from labctl.aws.session import Aws, Tell, wait_until
 from labctl.errors import LabError
-from labctl.promote.apply.changes import Action, Change
+from labctl.promote.apply.shown_changes import Action, Change
 from labctl.promote.outputs import Outputs, resolve
 from labctl.promote.promotion import Promotion
 

@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from labctl.promote.cloudformation import api, connect, data, foundation, spark
-from labctl.promote.names import Stack, stacks_of
+from labctl.promote.aws_names import Stack, stacks_of
+from labctl.promote.cloudformation import (
+    api_stack,
+    connect_stack,
+    data_stack,
+    foundation_stack,
+    spark_stack,
+)
 from labctl.promote.promotion import Promotion
 
 __all__ = ["templates"]
 
 _BUILDERS: dict[Stack, Callable[[Promotion], dict[str, Any]]] = {
-    "foundation": foundation.template,
-    "data": data.template,
-    "connect": connect.template,
-    "spark": spark.template,
-    "api": api.template,
+    "foundation": foundation_stack.template,
+    "data": data_stack.template,
+    "connect": connect_stack.template,
+    "spark": spark_stack.template,
+    "api": api_stack.template,
 }
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from labctl.config.aws import CATALOG, RESULTS
-from labctl.promote.api import api_reads, own_views
+from labctl.promote.aws_names import Names
 from labctl.promote.cloudformation.policies import allow, policy
 from labctl.promote.cloudformation.template import Json, ref
-from labctl.promote.names import Names
+from labctl.promote.lake_api_settings import api_reads, own_views
 from labctl.promote.promotion import Promotion
 
 __all__ = ["LOG_STREAMS", "start_policies", "task_policies"]

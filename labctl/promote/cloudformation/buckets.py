@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labctl.promote.cloudformation.athena import results_rule
+from labctl.promote.cloudformation.athena_stack import results_rule
 from labctl.promote.cloudformation.template import Json, Template, ref, tag_list
 from labctl.promote.promotion import Promotion
 

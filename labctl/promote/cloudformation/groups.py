@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from labctl.promote.aws_names import logical
+from labctl.promote.broker_logins import CLIENT_PORTS
 from labctl.promote.cloudformation.template import Template, attribute, tag_list
-from labctl.promote.kafka import CLIENT_PORTS
-from labctl.promote.names import logical
-from labctl.promote.network import (
+from labctl.promote.connections import (
     ANYWHERE,
     GROUPS,
     HTTPS,

@@ -1,7 +1,7 @@
 """IAM policy statements.
 
 Every resource is named; a star stands only for ids that AWS makes up and for a folder's content.
-`labctl.promote.rules.policies` refuses a plan that breaks this rule.
+`labctl.promote.rules.policies_rules` refuses a plan that breaks this rule.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 
 from labctl.config.aws import CATALOG, RESULTS
 from labctl.promote.artifacts import LOGS, PROGRAMS
+from labctl.promote.aws_names import Names, logical
+from labctl.promote.broker_logins import connect_authentication
 from labctl.promote.cloudformation.template import ref
-from labctl.promote.kafka import connect_authentication
-from labctl.promote.names import Names, logical
+from labctl.promote.connector_secrets import referenced
 from labctl.promote.promotion import Promotion
-from labctl.promote.secrets import referenced
 from labctl.sinks import Sink
 from lakehouse.lake_folders import OWN_FOLDERS
 

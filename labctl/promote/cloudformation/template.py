@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from labctl.promote.names import CREATOR_TAG, Names
+from labctl.promote.aws_names import CREATOR_TAG, Names
 from labctl.promote.promotion import Promotion
 
 __all__ = ["Json", "Template", "as_sent", "attribute", "ref", "tag_list", "tag_map"]

@@ -10,36 +10,36 @@ from labctl.errors import ExitCode, LabError
 from labctl.promote.plan import Plan
 from labctl.promote.promotion import Promotion
 from labctl.promote.rules import (
-    api,
-    athena,
-    brokers,
-    connect,
-    databases,
-    names,
-    network,
-    policies,
-    secrets,
-    spark,
-    storage,
-    validators,
+    api_rules,
+    athena_rules,
+    brokers_rules,
+    connect_rules,
+    databases_rules,
+    names_rules,
+    network_rules,
+    policies_rules,
+    secrets_rules,
+    spark_rules,
+    storage_rules,
+    validators_rules,
 )
-from labctl.promote.rules.registry import RULES, Finding, Subject
+from labctl.promote.rules.rule import RULES, Finding, Subject
 
 __all__ = ["RULES", "Finding", "Subject", "check", "require_sound"]
 
 _MODULES = (
-    api,
-    athena,
-    brokers,
-    connect,
-    databases,
-    names,
-    network,
-    policies,
-    secrets,
-    spark,
-    storage,
-    validators,
+    api_rules,
+    athena_rules,
+    brokers_rules,
+    connect_rules,
+    databases_rules,
+    names_rules,
+    network_rules,
+    policies_rules,
+    secrets_rules,
+    spark_rules,
+    storage_rules,
+    validators_rules,
 )
 """Modules imported for the rules that they register."""
 

@@ -11,9 +11,9 @@ from typing import Any
 import docker.errors
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
-from labctl.runtimes.compose.limits import cause_of_death
+from labctl.runtimes.compose.compose_limits import cause_of_death
 from labctl.runtimes.compose.shell import run_in_shell
-from labctl.runtimes.model import RESTARTS_AT_MOST, Death, ProcessState, Usage
+from labctl.runtimes.runtime_protocols import RESTARTS_AT_MOST, Death, ProcessState, Usage
 
 __all__ = ["deaths_of", "is_running", "kill", "pause", "published_ports", "state_of", "usages_of"]
 

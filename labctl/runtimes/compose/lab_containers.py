@@ -7,7 +7,7 @@ from typing import Any
 
 from labctl.errors import ExitCode, LabError
 from labctl.runtimes.compose.containers import is_running
-from labctl.runtimes.compose.engine import Engine
+from labctl.runtimes.compose.docker_engine import Engine
 
 __all__ = ["LabContainers"]
 

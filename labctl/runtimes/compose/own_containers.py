@@ -7,12 +7,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from labctl.config.model import LabConfig
+from labctl.config.lab_config import LabConfig
 from labctl.config.services import OwnService
-from labctl.home.sockets import LOOPBACK
-from labctl.runtimes.compose.network import network_endpoints
+from labctl.runtimes.compose.container_addresses import network_endpoints
 from labctl.services.own import container_port, keeps_data, own_environment, own_words
 from labctl.services.placeholders import Values, endpoint_values, lab_values
+from labctl.state.sockets import LOOPBACK
 
 __all__ = ["OWN_LABEL", "own_containers"]
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from labctl.artifacts import ArtifactStore
-from labctl.config.model import ComposeProfile, LabConfig, lab_file
-from labctl.home.state import LabState
+from labctl.config.lab_config import ComposeProfile, LabConfig, lab_file
 from labctl.images import image_work, references, source_digest, sources
-from labctl.runtimes.compose.silver import silver_digest
-from labctl.services import connect
-from labctl.services.endpoints import loopback_endpoints
+from labctl.runtimes.compose.silver_container import silver_digest
+from labctl.services import connect_service
 from labctl.services.lab_services import compose_variables, services_of
+from labctl.services.local_endpoints import loopback_endpoints
 from labctl.shipped import own_or_shipped
+from labctl.state.lab_state import LabState
 
 __all__ = ["lab_variables"]
 
@@ -51,7 +51,7 @@ def lab_variables(
         "LAB_NAME": name,
         "LAB_PROJECT": str(project),
         "LAB_SOURCES": str(root),
-        "LAB_WORKER": str(own_or_shipped(project, connect.WORKER_FILE)),
+        "LAB_WORKER": str(own_or_shipped(project, connect_service.WORKER_FILE)),
         "LAB_FILE": str(lab_file(project, state.name)),
         "LAB_SECRETS": str(state.secrets),
         "LAB_BUCKET": config.lake.bucket,

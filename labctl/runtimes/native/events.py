@@ -28,7 +28,7 @@ LAST_WORDS_BYTES = 65536
 
 
 class Causes(NamedTuple):
-    """Possible causes of a death (labctl/runtimes/model.py)."""
+    """Possible causes of a death (labctl/runtimes/runtime_protocols.py)."""
 
     full_below: int
     """Free bytes below which a disk counts as full."""

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from labctl.artifacts import ArtifactStatus, ArtifactStore, Progress, Unit
-from labctl.services.model import Service
+from labctl.services.service import Service
 
 __all__ = ["PartsBeingFetched", "fetching_parts"]
 
@@ -33,7 +33,7 @@ def fetching_parts(
 
 @dataclass(frozen=True)
 class PartsBeingFetched:
-    """A fetch in progress; see `labctl.runtimes.model.Fetching`."""
+    """A fetch in progress; see `labctl.runtimes.runtime_protocols.Fetching`."""
 
     _store: ArtifactStore
     _services: Sequence[Service]

@@ -22,12 +22,12 @@ from supervisor.xmlrpc import Faults, SupervisorTransport, UnixStreamHTTPConnect
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from labctl.errors import ExitCode, LabError
-from labctl.home.sockets import owner_of
-from labctl.home.state import LabState, write_private
-from labctl.runtimes.model import ProcessState, SilentSupervisorError
 from labctl.runtimes.native.families import families_below, still_there, with_descendants
 from labctl.runtimes.native.supervisor_config import KEEPER, configuration
-from labctl.services.model import PASSED_ON, Process
+from labctl.runtimes.runtime_protocols import ProcessState, SilentSupervisorError
+from labctl.services.service import PASSED_ON, Process
+from labctl.state.lab_state import LabState, write_private
+from labctl.state.sockets import owner_of
 
 __all__ = ["LAB_MARK", "ProcessSupervisor"]
 

@@ -13,15 +13,20 @@ from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
 
-from labctl.home.state import LabState, write_private
-from labctl.runtimes.model import FULL_BELOW, LAST_WORDS, OUT_OF_MEMORY, RESTARTS_AT_MOST
-from labctl.services.connect import PASSING_ERRORS
-from labctl.services.model import Process
+from labctl.runtimes.runtime_protocols import (
+    FULL_BELOW,
+    LAST_WORDS,
+    OUT_OF_MEMORY,
+    RESTARTS_AT_MOST,
+)
+from labctl.services.connect_service import PASSING_ERRORS
+from labctl.services.service import Process
+from labctl.state.lab_state import LabState, write_private
 
 __all__ = ["KEEPER", "configuration"]
 
 KEEPER = "ports"
-"""Namespace of the methods of labctl/home/keeper.py in supervisord's API."""
+"""Namespace of the methods of labctl/state/keeper.py in supervisord's API."""
 STEADY_SECONDS = 3
 """Seconds after which a process counts as started, so that its next death restarts the count."""
 
@@ -53,7 +58,7 @@ def configuration(state: LabState, processes: Mapping[str, Process]) -> str:
         ),
         _section(
             f"rpcinterface:{KEEPER}",
-            {"supervisor.rpcinterface_factory": "labctl.home.keeper:port_keeper"},
+            {"supervisor.rpcinterface_factory": "labctl.state.keeper:port_keeper"},
         ),
         _section(
             "eventlistener:events",
@@ -71,7 +76,9 @@ def configuration(state: LabState, processes: Mapping[str, Process]) -> str:
         _section(
             "eventlistener:mending",
             {
-                "command": (f'{_script("mending.py")} "%(here)s/conf/connect" {PASSING_ERRORS}'),
+                "command": (
+                    f'{_script("task_restarter.py")} "%(here)s/conf/connect" {PASSING_ERRORS}'
+                ),
                 "events": "TICK_5",
                 "stderr_logfile": "%(here)s/logs/supervisor-mending.log",
                 "stderr_logfile_maxbytes": "1MB",

@@ -11,7 +11,7 @@ from psycopg.pq.abc import PGresult
 from psycopg.sql import SQL, Composable
 
 from labctl.sqlserver.backend.connection import Backend
-from labctl.sqlserver.errors import unsupported
+from labctl.sqlserver.client_errors import unsupported
 from labctl.sqlserver.sqltypes import MAX, SqlType
 
 __all__ = ["Catalog", "ColumnFacts", "RowSource", "TypeMap"]

@@ -9,7 +9,7 @@ from psycopg import generators, pq
 from psycopg.pq.abc import PGresult
 from psycopg.sql import SQL, Composable
 
-from labctl.sqlserver.errors import ConnectionLost, unsupported
+from labctl.sqlserver.client_errors import ConnectionLost, unsupported
 
 __all__ = ["Backend", "PgError", "sent"]
 

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from psycopg.sql import SQL
 
+from labctl.sqlserver.backend.backend_errors import as_sql_error
 from labctl.sqlserver.backend.connection import PgError
-from labctl.sqlserver.backend.errors import as_sql_error
-from labctl.sqlserver.errors import SqlError, unsupported
+from labctl.sqlserver.client_errors import SqlError, unsupported
 from labctl.sqlserver.limits import LONGEST_PREPARED, apart, out_of_memory
 from labctl.sqlserver.session.executor import Executor
 from labctl.sqlserver.session.modules import split_procedure
@@ -16,11 +16,11 @@ from labctl.sqlserver.session.procedures import PROCEDURES, SystemProcedure
 from labctl.sqlserver.session.reply import Reply
 from labctl.sqlserver.session.rows import encode_text
 from labctl.sqlserver.session.scripted import SCRIPTED
-from labctl.sqlserver.session.state import Prepared, Scope
+from labctl.sqlserver.session.session_state import Prepared, Scope
 from labctl.sqlserver.sqltypes import MAX, SqlType
 from labctl.sqlserver.tsql import translate
 from labctl.sqlserver.tsql.lexer import tokenize, unquote
-from labctl.sqlserver.tsql.names import split_name
+from labctl.sqlserver.tsql.object_names import split_name
 from labctl.sqlserver.tsql.parser import parse_declarations
 from labctl.sqlserver.tsql.script import Argument, Call, Declaration
 from labctl.sqlserver.tsql.statement import Statement

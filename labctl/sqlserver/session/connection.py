@@ -14,7 +14,7 @@ from psycopg.sql import SQL
 
 from labctl.sqlserver.backend.columns import Catalog, TypeMap
 from labctl.sqlserver.backend.connection import Backend, PgError
-from labctl.sqlserver.errors import ConnectionLost, SqlError, unsupported
+from labctl.sqlserver.client_errors import ConnectionLost, SqlError, unsupported
 from labctl.sqlserver.limits import (
     LONGEST_LOGIN,
     LONGEST_MESSAGE,
@@ -25,7 +25,7 @@ from labctl.sqlserver.limits import (
 from labctl.sqlserver.session.executor import Cancelled, Executor
 from labctl.sqlserver.session.interpreter import Interpreter
 from labctl.sqlserver.session.reply import Reply
-from labctl.sqlserver.session.state import PRODUCT, VERSION, Scope, Session
+from labctl.sqlserver.session.session_state import PRODUCT, VERSION, Scope, Session
 from labctl.sqlserver.session.transactions import Transactions
 from labctl.sqlserver.wire.login import Login, parse_login
 from labctl.sqlserver.wire.packet import DEFAULT_PACKET_SIZE, MessageWriter, PacketType

@@ -9,18 +9,18 @@ from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
 from psycopg.sql import SQL, Composable
 
+from labctl.sqlserver.backend.backend_errors import as_sql_error
 from labctl.sqlserver.backend.columns import Catalog, TypeMap
 from labctl.sqlserver.backend.connection import Backend, PgError
-from labctl.sqlserver.backend.errors import as_sql_error
-from labctl.sqlserver.errors import SqlError
+from labctl.sqlserver.client_errors import SqlError
 from labctl.sqlserver.limits import apart
 from labctl.sqlserver.session.reply import Column, Reply
 from labctl.sqlserver.session.rows import Encoder, encoder, numeric_scale
-from labctl.sqlserver.session.state import Scope, Session
+from labctl.sqlserver.session.session_state import Scope, Session
 from labctl.sqlserver.session.transactions import Transactions
 from labctl.sqlserver.sqltypes import SqlType
 from labctl.sqlserver.tsql import translate
-from labctl.sqlserver.tsql.names import PgName, identifier, quoted
+from labctl.sqlserver.tsql.object_names import PgName, identifier, quoted
 from labctl.sqlserver.tsql.statement import Output, Statement
 
 __all__ = ["Cancelled", "Executor"]

@@ -8,18 +8,18 @@ from typing import Any
 from psycopg.sql import SQL, Composed
 
 from labctl.sqlserver.backend.connection import PgError
-from labctl.sqlserver.errors import SqlError
+from labctl.sqlserver.client_errors import SqlError
 from labctl.sqlserver.limits import apart
 from labctl.sqlserver.session.calls import Calls
-from labctl.sqlserver.session.commands import Commands
 from labctl.sqlserver.session.executor import Executor
 from labctl.sqlserver.session.modules import define_module, module_kind
 from labctl.sqlserver.session.reply import Reply
-from labctl.sqlserver.session.state import Scope
+from labctl.sqlserver.session.session_commands import Commands
+from labctl.sqlserver.session.session_state import Scope
 from labctl.sqlserver.sqltypes import SqlType
-from labctl.sqlserver.tsql import ddl, script, tables, translate
+from labctl.sqlserver.tsql import create_table, ddl, script, translate
 from labctl.sqlserver.tsql.cursor import Cursor
-from labctl.sqlserver.tsql.names import identifier
+from labctl.sqlserver.tsql.object_names import identifier
 from labctl.sqlserver.tsql.parser import parse_batch
 
 __all__ = ["Interpreter", "Return"]
@@ -151,7 +151,7 @@ class Interpreter:
     async def _declare(self, node: script.Declare, scope: Scope, reply: Reply) -> None:
         for item in node.variables:
             if isinstance(item, script.TableVariable):
-                parser = tables.TableParser(Cursor(item.columns), self.session.database)
+                parser = create_table.TableParser(Cursor(item.columns), self.session.database)
                 parser.place = (None, item.name)
                 body = parser.columns(item.columns)
                 await self.executor.transactions.before_statement()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from psycopg.sql import SQL, Composable, Literal
 
-from labctl.sqlserver.errors import SqlError, unsupported
+from labctl.sqlserver.client_errors import SqlError, unsupported
 from labctl.sqlserver.session.executor import Executor
 from labctl.sqlserver.session.reply import Reply
 from labctl.sqlserver.tsql import translate
 from labctl.sqlserver.tsql.cursor import Cursor
 from labctl.sqlserver.tsql.ddl import drop_view
-from labctl.sqlserver.tsql.names import PgName, identifier, locate, split_name
+from labctl.sqlserver.tsql.object_names import PgName, identifier, locate, split_name
 
 __all__ = ["define_module", "module_kind", "split_procedure"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from psycopg.sql import SQL, Composable, Identifier, Literal
 
-from labctl.sqlserver.errors import SqlError
+from labctl.sqlserver.client_errors import SqlError
 from labctl.sqlserver.wire.request import Parameter
 
 __all__ = ["PROCEDURES", "SystemProcedure"]

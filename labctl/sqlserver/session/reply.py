@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from labctl.sqlserver.errors import SqlError
+from labctl.sqlserver.client_errors import SqlError
 from labctl.sqlserver.sqltypes import SqlType
 from labctl.sqlserver.wire.packet import MessageWriter
 from labctl.sqlserver.wire.tokens import (

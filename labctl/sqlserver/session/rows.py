@@ -7,7 +7,7 @@ import re
 import struct
 from collections.abc import Callable
 
-from labctl.sqlserver.errors import SqlError
+from labctl.sqlserver.client_errors import SqlError
 from labctl.sqlserver.sqltypes import MAX, SqlType
 from labctl.sqlserver.wire.tokens import decimal_width
 

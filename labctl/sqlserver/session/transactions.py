@@ -5,8 +5,8 @@ from __future__ import annotations
 from psycopg.sql import SQL, Composable, Identifier, Literal
 
 from labctl.sqlserver.backend.connection import Backend, PgError
-from labctl.sqlserver.errors import SqlError
-from labctl.sqlserver.session.state import Session
+from labctl.sqlserver.client_errors import SqlError
+from labctl.sqlserver.session.session_state import Session
 
 __all__ = ["ISOLATION_LEVELS", "Transactions"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from psycopg.sql import SQL, Composable, Literal
 
-from labctl.sqlserver.errors import unsupported
+from labctl.sqlserver.client_errors import unsupported
 from labctl.sqlserver.tsql.casts import refuse_unknown_collation
-from labctl.sqlserver.tsql.names import identifier, locate, quoted, split_name
-from labctl.sqlserver.tsql.tables import TABLE_CONSTRAINTS, TableParser
+from labctl.sqlserver.tsql.create_table import TABLE_CONSTRAINTS, TableParser
+from labctl.sqlserver.tsql.object_names import identifier, locate, quoted, split_name
 
 __all__ = ["AlterParser"]
 

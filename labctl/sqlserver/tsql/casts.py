@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from labctl.sqlserver.errors import SqlError, unsupported
+from labctl.sqlserver.client_errors import SqlError, unsupported
 from labctl.sqlserver.sqltypes import SqlType, parse_type
 from labctl.sqlserver.tsql.dialect import PgType, TSqlIn
 from labctl.sqlserver.tsql.functions import call, text_of

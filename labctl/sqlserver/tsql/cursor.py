@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from psycopg.sql import SQL, Composed
 
-from labctl.sqlserver.errors import SqlError
+from labctl.sqlserver.client_errors import SqlError
 from labctl.sqlserver.tsql.lexer import Token, tokenize, unquote
-from labctl.sqlserver.tsql.names import identifier
+from labctl.sqlserver.tsql.object_names import identifier
 
 __all__ = ["Cursor"]
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from psycopg.sql import SQL, Composable, Literal
 
-from labctl.sqlserver.errors import SqlError, unsupported
+from labctl.sqlserver.client_errors import SqlError, unsupported
 from labctl.sqlserver.tsql.alter import AlterParser
+from labctl.sqlserver.tsql.create_table import TableParser
 from labctl.sqlserver.tsql.cursor import Cursor
-from labctl.sqlserver.tsql.names import PgName, identifier, locate, quoted, split_name
-from labctl.sqlserver.tsql.tables import TableParser
+from labctl.sqlserver.tsql.object_names import PgName, identifier, locate, quoted, split_name
 
 __all__ = ["definition", "drop_view"]
 

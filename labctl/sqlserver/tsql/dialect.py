@@ -18,7 +18,7 @@ from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.dialects.tsql import TSQL
 
-from labctl.sqlserver.errors import SqlError, unsupported
+from labctl.sqlserver.client_errors import SqlError, unsupported
 
 __all__ = ["PgCall", "PgParameter", "PgType", "PostgresOut", "TSqlIn", "written"]
 

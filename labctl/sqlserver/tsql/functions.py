@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from labctl.sqlserver.errors import SqlError, unsupported
+from labctl.sqlserver.client_errors import SqlError, unsupported
 from labctl.sqlserver.tsql.dialect import PgCall, PgType
-from labctl.sqlserver.tsql.names import PgName
+from labctl.sqlserver.tsql.object_names import PgName
 
 __all__ = ["NILADIC", "call", "function", "text_of"]
 

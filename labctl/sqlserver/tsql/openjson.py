@@ -6,7 +6,7 @@ import re
 
 from sqlglot import exp
 
-from labctl.sqlserver.errors import unsupported
+from labctl.sqlserver.client_errors import unsupported
 from labctl.sqlserver.tsql.casts import cast_to, sql_type
 from labctl.sqlserver.tsql.functions import call
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from labctl.sqlserver.errors import SqlError, unsupported
+from labctl.sqlserver.client_errors import SqlError, unsupported
 from labctl.sqlserver.limits import too_deep
 from labctl.sqlserver.sqltypes import SqlType, parse_type
 from labctl.sqlserver.tsql.boundaries import STARTS, statement_end

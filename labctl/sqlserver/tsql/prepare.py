@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from labctl.sqlserver.errors import SqlError, unsupported
+from labctl.sqlserver.client_errors import SqlError, unsupported
 from labctl.sqlserver.tsql.lexer import Token, tokenize
 
 __all__ = ["prepare"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from labctl.sqlserver.errors import SqlError, unsupported
+from labctl.sqlserver.client_errors import SqlError, unsupported
 from labctl.sqlserver.sqltypes import SqlType
 from labctl.sqlserver.tsql.casts import (
     attempted,
@@ -22,7 +22,7 @@ from labctl.sqlserver.tsql.dialect import PgCall, PgParameter, PgType
 from labctl.sqlserver.tsql.functions import NILADIC, call, function, text_of
 from labctl.sqlserver.tsql.globals import GLOBALS
 from labctl.sqlserver.tsql.lengths import add_limits
-from labctl.sqlserver.tsql.names import PgName, locate, quoted, split_name
+from labctl.sqlserver.tsql.object_names import PgName, locate, quoted, split_name
 from labctl.sqlserver.tsql.openjson import open_json
 from labctl.sqlserver.tsql.statement import Output
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from psycopg.sql import SQL, Composable, Composed
 
 from labctl.sqlserver.sqltypes import SqlType
-from labctl.sqlserver.tsql.names import PgName
+from labctl.sqlserver.tsql.object_names import PgName
 
 __all__ = ["Insertion", "Output", "Statement"]
 

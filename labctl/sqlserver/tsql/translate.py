@@ -11,16 +11,16 @@ from psycopg.sql import SQL, Composable
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
-from labctl.sqlserver.errors import SqlError, unsupported
+from labctl.sqlserver.client_errors import SqlError, unsupported
 from labctl.sqlserver.limits import MOST_TOKENS_TRANSLATED, too_deep
 from labctl.sqlserver.sqltypes import MAX, SqlType
-from labctl.sqlserver.tsql.changes import change_sql
 from labctl.sqlserver.tsql.dialect import TSqlIn, written
 from labctl.sqlserver.tsql.lexer import tokenize, unquote
-from labctl.sqlserver.tsql.names import identifier
+from labctl.sqlserver.tsql.object_names import identifier
 from labctl.sqlserver.tsql.parser import LONGEST_KEPT
 from labctl.sqlserver.tsql.prepare import prepare
 from labctl.sqlserver.tsql.rewrite import Rewriter
+from labctl.sqlserver.tsql.row_changes import change_sql
 from labctl.sqlserver.tsql.statement import Statement
 
 __all__ = [

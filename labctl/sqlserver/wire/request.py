@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from labctl.sqlserver.errors import SqlError
+from labctl.sqlserver.client_errors import SqlError
 from labctl.sqlserver.limits import MOST_CALLS, MOST_PARAMETERS
 from labctl.sqlserver.sqltypes import SqlType
+from labctl.sqlserver.wire.parameter_values import read_value
 from labctl.sqlserver.wire.reader import ProtocolError, Reader, decode_utf16
-from labctl.sqlserver.wire.values import read_value
 
 __all__ = [
     "Call",

@@ -21,18 +21,18 @@ from pydantic import SecretStr
 from pyhive import hive as pyhive
 
 from labctl.artifacts import ArtifactStore
-from labctl.config.model import LabConfig, MetastoreSettings, ThriftServerSettings
-from labctl.engines.postgres import service as postgres
-from labctl.hive.client import databases, tables
+from labctl.config.lab_config import LabConfig, MetastoreSettings, ThriftServerSettings
+from labctl.engines.postgres import postgres_service as postgres
+from labctl.hive.metastore_client import databases, tables
 from labctl.lake import Lake, LakeStorage
-from labctl.lake.spark import SparkEngine
+from labctl.lake.spark_queries import SparkEngine
 from labctl.lake.table_source import LakeSource
-from labctl.services import metastore, thriftserver
-from labctl.services.endpoints import loopback_endpoints
+from labctl.services import metastore_service, thriftserver_service
 from labctl.services.lab_services import SERVICES
-from labctl.services.metastore import Metastore
-from labctl.services.model import Context, Service
-from labctl.services.thriftserver import ThriftServer, log_in
+from labctl.services.local_endpoints import loopback_endpoints
+from labctl.services.metastore_service import Metastore
+from labctl.services.service import Context, Service
+from labctl.services.thriftserver_service import ThriftServer, log_in
 from lakehouse.options import HIVE
 from sqlapi.catalog.hudi import names_of, table_input
 from tests import quick_start
@@ -164,7 +164,7 @@ class Servers:
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
     """PostgreSQL and the metastore; the Thrift server once the tables are there."""
     servers = Servers(tmp_path_factory.mktemp("servers"))
-    with servers.running(postgres.SERVICE), servers.running(metastore.SERVICE):
+    with servers.running(postgres.SERVICE), servers.running(metastore_service.SERVICE):
         yield servers
 
 
@@ -224,7 +224,7 @@ def told(servers: Servers, lake: LakeStorage, tmp_path_factory: pytest.TempPathF
 
 @pytest.fixture(scope="module")
 def server(told: Servers) -> Iterator[ThriftServer]:
-    with told.running(thriftserver.SERVICE):
+    with told.running(thriftserver_service.SERVICE):
         yield told.thrift
 
 

@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 from labctl.artifacts import ArtifactStore
 from labctl.json_text import to_json
 from labctl.lake import Lake, LakeStorage
-from labctl.lake.spark import SparkEngine
+from labctl.lake.spark_queries import SparkEngine
 from labctl.lake.spark_session import SparkLake
 from labctl.latency.environment import Environment, describe
 from lakehouse.hudi import HudiTable

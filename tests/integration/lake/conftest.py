@@ -16,7 +16,7 @@ from labctl.artifacts import ArtifactStore
 from labctl.config.endpoints import ObjectStore
 from labctl.lake import Lake, LakeStorage
 from labctl.lake.objectstore import s3_client
-from labctl.lake.spark import SparkEngine
+from labctl.lake.spark_queries import SparkEngine
 from tests.ports import free_port
 
 

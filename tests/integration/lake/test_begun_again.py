@@ -10,8 +10,8 @@ from hudi import HudiTable as Reader
 from pyspark.sql import SparkSession
 
 from labctl.errors import ExitCode, LabError
-from labctl.lake import Lake, silver
-from labctl.lake.silver import SilverTable
+from labctl.lake import Lake, silver_table
+from labctl.lake.silver_table import SilverTable
 from tests.integration.lake.tables import COW, MOR, HudiTable
 
 pytestmark = [
@@ -50,9 +50,11 @@ def test_a_table_that_is_begun_again_is_never_read_by_halves(
     for key in (1, 2):
         written.change([key])
     table = lake.table(written.name)
-    open_reader = silver.open_table
+    open_reader = silver_table.open_table
     with monkeypatch.context() as removal:
-        removal.setattr(silver, "open_table", lambda source: Removed(open_reader(source), source))
+        removal.setattr(
+            silver_table, "open_table", lambda source: Removed(open_reader(source), source)
+        )
         with pytest.raises(LabError, match="has no commit yet") as caught:
             table.read()
     assert caught.value.exit_code is ExitCode.NOT_READY

@@ -19,10 +19,10 @@ from labctl.errors import ExitCode, LabError
 from labctl.lake import Lake, View
 from labctl.lake.commit_rows import CommitRows, stored_rows
 from labctl.lake.instants import EARLIEST
-from labctl.lake.reading import is_unread
-from labctl.lake.silver import SilverTable
-from labctl.lake.spark import SparkEngine, described, read_answer
+from labctl.lake.safe_reading import is_unread
+from labctl.lake.silver_table import SilverTable
 from labctl.lake.spark_job import answer, shown, write_answer
+from labctl.lake.spark_queries import SparkEngine, described, read_answer
 from labctl.lake.table_copies import TableCopies
 from tests.integration.lake.tables import (
     BUCKETS,

@@ -22,8 +22,8 @@ from labctl.lake.glue_changes import write
 from labctl.lake.glue_sync import GlueSync
 from labctl.lake.gold import GoldViews, load_views
 from labctl.lake.materialised import definitions
-from labctl.lake.spark import SparkEngine, read_answer
 from labctl.lake.spark_job import answer
+from labctl.lake.spark_queries import SparkEngine, read_answer
 from labctl.lake.table_source import LakeSource
 from labctl.shipped import shipped
 from lakehouse.gold_definition import GoldDefinition

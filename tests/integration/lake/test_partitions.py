@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from labctl.lake import Lake, View
-from labctl.lake.silver import SilverTable
+from labctl.lake.silver_table import SilverTable
 from lakehouse.earlier_layout import move_in
 from lakehouse.errors import PermanentError, SchemaChangeError
 from lakehouse.hudi import HudiTable

@@ -19,7 +19,7 @@ from moto.server import ThreadedMotoServer
 import tests.integration.promote.moto_types  # noqa: F401 - teaches moto what it lacks
 from labctl.aws.session import Aws
 from labctl.promote import Promotion
-from labctl.promote.apply.run import Apply
+from labctl.promote.apply.apply_run import Apply
 from labctl.promote.plan import Plan, render
 from tests.integration.promote.fake_connect import FakeConnect
 from tests.unit.promote.conftest import Promote, project, promote  # noqa: F401 - fixtures

@@ -10,10 +10,10 @@ from moto.cloudformation.models import Event, cloudformation_backends
 
 from labctl.config.promoted import load_promoted, outputs_path
 from labctl.errors import ExitCode, LabError
-from labctl.promote.apply.state import destroy, read_state
+from labctl.promote.apply.promoted_state import destroy, read_state
 from labctl.promote.apply.uploads import empty_bucket
-from labctl.promote.kafka import java_client
-from labctl.promote.names import STACKS
+from labctl.promote.aws_names import STACKS
+from labctl.promote.broker_logins import java_client
 from tests.connector_file import raise_by_one
 from tests.integration.promote.conftest import ACCOUNT, Account, Deployment
 from tests.integration.promote.test_guards import let_databases_go, summary
@@ -417,7 +417,7 @@ def test_a_bucket_of_somebody_else_is_not_emptied(deployment: Deployment) -> Non
 
 
 def test_a_plan_without_artifacts_is_not_applied(deployment: Deployment) -> None:
-    from labctl.promote.apply.run import Apply
+    from labctl.promote.apply.apply_run import Apply
     from labctl.promote.plan import render
 
     promotion = deployment.promotion()

@@ -8,7 +8,7 @@ import pytest
 
 from labctl.errors import ExitCode, LabError
 from labctl.promote.api_image import image, image_tag
-from labctl.promote.apply.state import destroy, read_state
+from labctl.promote.apply.promoted_state import destroy, read_state
 from tests.integration.promote.conftest import Deployment
 from tests.unit.promote.bad_api_examples import API
 

@@ -24,7 +24,7 @@ from labctl.cli.app import root
 from labctl.config.kafka_clients import client_settings
 from labctl.config.promoted import PromotedDatabase, PromotedEndpoints, PromotedKafka, PromotedStore
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.client import ConnectClient
+from labctl.kafkaconnect.connect_client import ConnectClient
 from labctl.kafkaconnect.msk import MskConnectClient
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.lab import Lab

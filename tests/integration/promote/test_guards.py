@@ -8,7 +8,7 @@ import pytest
 from moto.cloudformation.models import cloudformation_backends
 
 from labctl.errors import ExitCode, LabError
-from labctl.promote.apply.state import destroy, read_state
+from labctl.promote.apply.promoted_state import destroy, read_state
 from tests.integration.promote.conftest import ACCOUNT, Deployment
 
 pytestmark = pytest.mark.long

@@ -20,12 +20,12 @@ import pytest
 import requests
 from hudi import HudiReadOptions, HudiTableBuilder
 
-from labctl.config.model import find_project
-from labctl.lab.down import destroy
+from labctl.config.lab_config import find_project
 from labctl.lab.lab import Lab
-from labctl.lab.up import up
+from labctl.lab.lifecycle.down import destroy
+from labctl.lab.lifecycle.up import up
 from labctl.lake.objectstore import s3_client
-from labctl.services.silver import SERVICE, options
+from labctl.services.silver_service import SERVICE, options
 from labctl.testing.reporter import TerminalReporter
 from tests import quick_start
 from tests.integration.spark.change_records import Topics

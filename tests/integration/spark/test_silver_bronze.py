@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from labctl.lab.bronze import lab_bronze
-from labctl.lab.rebuild import rebuild_table
+from labctl.lab.tables.bronze_folders import lab_bronze
+from labctl.lab.tables.table_rebuild import rebuild_table
 from labctl.lake.bronze_check import check_bronze
 from tests.integration.spark.change_records import Topics, column, nullable
 from tests.integration.spark.conftest import Silver, topic_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from labctl.lab.table_requests import refill_table
+from labctl.lab.tables.table_requests import refill_table
 from tests.integration.spark.change_records import Topics, column, nullable
 from tests.integration.spark.conftest import Silver, topic_of
 

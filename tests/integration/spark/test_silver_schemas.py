@@ -7,7 +7,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from labctl.lab.rebuild import rebuild_table
+from labctl.lab.tables.table_rebuild import rebuild_table
 from tests.integration.spark.change_records import DECIMAL, Topics, column, decimal, nullable
 from tests.integration.spark.conftest import Silver, topic_of
 

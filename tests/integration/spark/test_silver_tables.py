@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from labctl.errors import LabError
-from labctl.lab.rebuild import rebuild_table
+from labctl.lab.tables.table_rebuild import rebuild_table
 from tests.integration.spark.change_records import (
     DECIMAL,
     MICRO_TIMESTAMP,

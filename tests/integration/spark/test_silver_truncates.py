@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from labctl.kafka.offsets import delete_records
-from labctl.lab.rebuild import rebuild_table
-from labctl.lab.table_requests import replay_table
+from labctl.lab.tables.table_rebuild import rebuild_table
+from labctl.lab.tables.table_requests import replay_table
 from labctl.lake import Lake
 from tests.integration.spark.change_records import Topics, column, nullable
 from tests.integration.spark.conftest import Silver, full_name, topic_of

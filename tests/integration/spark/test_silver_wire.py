@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from labctl.kafka.topics import Topics as ReadTopics
+from labctl.kafka.topic_records import Topics as ReadTopics
 from labctl.lake import LakeStorage
-from labctl.lake.bronze import Bronze
 from labctl.lake.bronze_check import check_bronze
+from labctl.lake.bronze_records import Bronze
 from tests.integration.spark.change_records import Topics, column, nullable
 from tests.integration.spark.conftest import Silver, topic_of
 

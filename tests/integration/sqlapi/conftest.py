@@ -22,8 +22,8 @@ from pydantic import SecretStr
 
 from labctl.artifacts import ArtifactStore
 from labctl.config.endpoints import ObjectStore
-from labctl.lab.clients import object_store_variables
-from labctl.services.sqlapi import SqlApi
+from labctl.lab.clients.client_environment import object_store_variables
+from labctl.services.sqlapi_service import SqlApi
 from sqlapi.server import build
 from sqlapi.settings import Settings
 from sqlapi.sources.memory import MemorySource

@@ -139,3 +139,20 @@ def test_places_that_no_table_may_have(athena: Athena, name: str, place: str, sa
     assert said in athena.error(f"ALTER TABLE {name} SET LOCATION '{place}'")
     add = f"ALTER TABLE {name} ADD PARTITION (k = 'a') LOCATION '{place}'"
     assert said in athena.error(add)
+
+
+def test_a_property_by_its_name(athena: Athena, name: str) -> None:
+    athena.rows(_create(name))
+    assert athena.rows(f"SHOW TBLPROPERTIES {name}('skip.header.line.count')") == [["1"]]
+    ((line,),) = athena.rows(f'SHOW TBLPROPERTIES {name} ("nope")')
+    assert "does not have property: nope" in str(line)
+
+
+def test_forms_of_explain(athena: Athena) -> None:
+    assert athena.rows("EXPLAIN (TYPE VALIDATE) SELECT id FROM sale") == [["true"]]
+    assert "COLUMN_NOT_FOUND" in athena.error("EXPLAIN (TYPE VALIDATE) SELECT nope FROM sale")
+    for options in ("(TYPE DISTRIBUTED)", "(FORMAT TEXT, type logical)", ""):
+        assert athena.rows(f"EXPLAIN {options} SELECT id FROM sale")
+    for options in ("(TYPE IO)", "(TYPE LOGICAL, FORMAT JSON)", "ANALYZE"):
+        assert "NOT_SUPPORTED" in athena.error(f"EXPLAIN {options} SELECT id FROM sale")
+    assert "mismatched input" in athena.error("EXPLAIN (TYPE NONE) SELECT 1")

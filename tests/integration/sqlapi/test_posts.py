@@ -15,10 +15,10 @@ from typing import Any
 import boto3
 import pytest
 
-from labctl.config.model import find_project
+from labctl.config.lab_config import find_project
 from labctl.errors import ExitCode, LabError
-from labctl.lab.athena_connection import Connection
-from labctl.lab.catalog import Catalog
+from labctl.lab.catalog.athena_connection import Connection
+from labctl.lab.catalog.lab_catalog import Catalog
 from labctl.lake.column_comments import CommentsInLake
 from labctl.lake.objectstore import LakeStorage
 from sqlapi.settings import Settings

@@ -11,8 +11,8 @@ from uuid import uuid4
 import pytest
 from pyarrow import parquet
 
-from labctl.lab import athena as labctl_athena
-from labctl.lab.athena_connection import Connection
+from labctl.lab.catalog import athena_client as labctl_athena
+from labctl.lab.catalog.athena_connection import Connection
 from tests.integration.sqlapi.conftest import BUCKET, Athena, Endpoint
 
 

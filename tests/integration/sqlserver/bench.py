@@ -23,7 +23,7 @@ from typing import Any
 import psutil
 
 from labctl.artifacts import ArtifactStore
-from labctl.config.model import find_project
+from labctl.config.lab_config import find_project
 from labctl.latency.environment import describe
 from tests.integration.sqlserver import test_debezium as debezium
 from tests.integration.sqlserver.conftest import (

@@ -20,8 +20,8 @@ import pytest
 
 from labctl.artifacts import ArtifactStore
 from labctl.config.services import ServiceSettings
-from labctl.engines.postgres.service import SERVICE, unprivileged_prefix, unprivileged_user
-from labctl.runtimes.native.limits import data_limit_mib
+from labctl.engines.postgres.postgres_service import SERVICE, unprivileged_prefix, unprivileged_user
+from labctl.runtimes.native.native_limits import data_limit_mib
 from tests.ports import free_port
 
 PASSWORD = "Str0ng_for_tests"  # noqa: S105 - of a server that lives as long as the tests

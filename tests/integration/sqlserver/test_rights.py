@@ -11,7 +11,7 @@ import psycopg2
 import pytest
 from psycopg import errors
 
-from labctl.engines.postgres.service import keep_apart, own_databases
+from labctl.engines.postgres.postgres_service import keep_apart, own_databases
 from labctl.errors import LabError
 from labctl.services.lab_services import SERVICES
 from labctl.sqlserver.backend import install

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from labctl.conformance.appending import continued, joined
+from labctl.conformance.conformance_report import ConformanceReport, counts_of, failure_of, named_of
+from labctl.conformance.conformance_run import Plan
 from labctl.conformance.document import render
-from labctl.conformance.generate import generate
+from labctl.conformance.generation import generate
 from labctl.conformance.judging import End, Phase, Result
 from labctl.conformance.matrix import matrix_of
-from labctl.conformance.report import ConformanceReport, counts_of, failure_of, named_of
-from labctl.conformance.run import Plan
 from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 from labctl.latency.environment import Environment

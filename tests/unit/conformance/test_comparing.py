@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from labctl.config.model import find_project
+from labctl.config.lab_config import find_project
 from labctl.conformance import comparing
 from labctl.conformance.comparing import settled, verified
 from labctl.lab.lab import Lab

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from labctl.conformance.engines import for_each_engine
+from labctl.conformance.per_engine import for_each_engine
 from labctl.engine_names import EngineName
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from labctl.conformance.forms import silver_value, source_field, source_value
-from labctl.conformance.reading import differences
+from labctl.conformance.row_comparison import differences
 from labctl.engine_names import EngineName
 
 

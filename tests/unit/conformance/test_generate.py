@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from labctl.conformance.generate import WIDTH, generate
-from labctl.conformance.model import Change, ValueClass
-from labctl.conformance.statements import Script, table_name
+from labctl.conformance.case_sql import Script, table_name
+from labctl.conformance.cases import Change, ValueClass
+from labctl.conformance.generation import WIDTH, generate
 from labctl.engine_names import EngineName
 from labctl.sources import ENGINES, TableRef
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from labctl.conformance.generate import generate
+from labctl.conformance.cases import Case
+from labctl.conformance.conformance_report import counts_of, failure_of
+from labctl.conformance.generation import generate
 from labctl.conformance.judging import End, Phase, Result, judged
 from labctl.conformance.matrix import matrix_of
-from labctl.conformance.model import Case
-from labctl.conformance.report import counts_of, failure_of
 from labctl.conformance.shrink import shrink
 from labctl.verify import State, TableVerdict
 from labctl.verify.diff import TableDiff

@@ -8,7 +8,7 @@ from itertools import chain, count
 
 import pytest
 
-from labctl.conformance.run import Plan, interruptible, planned_batches
+from labctl.conformance.conformance_run import Plan, interruptible, planned_batches
 from labctl.engine_names import EngineName
 
 

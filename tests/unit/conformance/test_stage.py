@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from labctl.config.model import find_project
-from labctl.conformance.run import Plan, planned_cases
+from labctl.config.lab_config import find_project
+from labctl.conformance.conformance_run import Plan, planned_cases
 from labctl.conformance.stage import SILVER, Stage, copied
 from labctl.engine_names import EngineName
-from labctl.kafkaconnect.files import read_connector
-from labctl.lab.connectors import check_files, check_sink_files
+from labctl.kafkaconnect.connector_files import read_connector
+from labctl.lab.connectors.connector_states import check_files, check_sink_files
+from labctl.lab.connectors.source_files import source_file
 from labctl.lab.lab import Lab
-from labctl.lab.source_files import source_file
 from labctl.tables import CONNECTORS
 
 ENGINES: tuple[EngineName, ...] = ("postgres", "mysql", "sqlserver")

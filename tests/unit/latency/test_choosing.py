@@ -12,11 +12,11 @@ import labctl.cli.init
 import labctl.cli.latency  # noqa: F401 - registers its commands
 from labctl.cli.app import root
 from labctl.datasets import data_sets
-from labctl.engines.postgres.types import POSTGRES
+from labctl.engines.postgres.postgres_types import POSTGRES
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
-from labctl.latency.choosing import chosen_targets, on_tables, silver_rows, smallest_table
 from labctl.latency.scenario import Scenario, find_scenario, scenario_files
+from labctl.latency.target_selection import chosen_targets, on_tables, silver_rows, smallest_table
 from labctl.latency.targets import Target, numbered_target
 from labctl.sources import SourceColumn, SourceTable, TableRef
 from labctl.sources.base import Declared

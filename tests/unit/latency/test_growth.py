@@ -6,7 +6,7 @@ from pathlib import Path
 
 from labctl.latency.growth_report import GrowthReport, Step
 from labctl.latency.html import render_growth
-from labctl.latency.report import Percentiles
+from labctl.latency.latency_report import Percentiles
 from tests.unit.latency.traces import report, trace
 
 DOCS = Path(__file__).parents[3] / "docs"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from labctl.latency.latency_plan import Change, Kind
 from labctl.latency.ledger import Ledger, Message, Stored, Version
-from labctl.latency.plan import Change, Kind
 
 TABLE = "sale"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from labctl.latency.plan import Kind, plan_changes
+from labctl.latency.latency_plan import Kind, plan_changes
 from labctl.latency.scenario import Changes
 
 FIRST = 1_000

@@ -9,7 +9,7 @@ import pytest
 from labctl.errors import ExitCode, LabError
 from labctl.latency.compare import compare
 from labctl.latency.html import render_html
-from labctl.latency.report import RunReport, schema_text
+from labctl.latency.latency_report import RunReport, schema_text
 from tests.unit.latency.traces import report, trace
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -17,7 +17,7 @@ RUN = report([trace(n, at=n / 10, took=0.5) for n in range(50)])
 
 
 def test_the_documented_schema_is_the_reports() -> None:
-    """Made by `python -m labctl.latency.report`."""
+    """Made by `python -m labctl.latency.latency_report`."""
     assert (DOCS / "latency.schema.json").read_text() == schema_text()
 
 

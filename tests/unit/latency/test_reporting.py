@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from labctl.config.model import LabConfig
+from labctl.config.lab_config import LabConfig
+from labctl.latency.latency_plan import Change, Kind
 from labctl.latency.ledger import Ledger, Message
-from labctl.latency.plan import Change, Kind
 from labctl.latency.reporting import Finding
 from labctl.latency.targets import Target
 from labctl.sources import TableRef

@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from labctl.config.model import LabConfig
-from labctl.engines.mysql.types import MYSQL
+from labctl.config.lab_config import LabConfig
+from labctl.engines.mysql.mysql_types import MYSQL
 from labctl.errors import ExitCode, LabError
 from labctl.latency.targets import numbered_target
 from labctl.sources import SourceColumn, SourceTable, TableRef

@@ -10,8 +10,8 @@ from rich.console import Console, RenderableType
 from labctl.cli.latency_live import LiveView
 from labctl.cli.latency_text import comparison_table, run_summary
 from labctl.latency.compare import compare
+from labctl.latency.latency_plan import Change, Kind
 from labctl.latency.ledger import Ledger, Message, Version
-from labctl.latency.plan import Change, Kind
 from tests.unit.latency.traces import report, trace
 
 TRACES = [trace(n, at=n / 10, took=0.5) for n in range(20)]

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from labctl.config.model import LabConfig
-from labctl.home.state import LabState
+from labctl.config.lab_config import LabConfig
 from labctl.lab.lab import Lab
-from labctl.latency.twins import Twin, config_meanwhile, type_of, write_twin
+from labctl.latency.shadow_tables import Twin, config_meanwhile, type_of, write_twin
+from labctl.state.lab_state import LabState
 from labctl.tables import PROPERTIES, LabTable, lab_tables
 from lakehouse.properties import TableConfig, load_tables
 

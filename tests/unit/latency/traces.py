@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from labctl.config.model import SilverSource
+from labctl.config.lab_config import SilverSource
 from labctl.latency.environment import Environment
+from labctl.latency.latency_plan import Change, Kind
+from labctl.latency.latency_report import Counts, Fault, RunReport, TableRun
 from labctl.latency.ledger import Trace
-from labctl.latency.plan import Change, Kind
-from labctl.latency.report import Counts, Fault, RunReport, TableRun
 from labctl.latency.scenario import Changes, Scenario
 from labctl.latency.statistics import hops_of, samples_of, seconds_of
 

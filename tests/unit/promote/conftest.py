@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from labctl.config.model import LabConfig, find_project
+from labctl.config.lab_config import LabConfig, find_project
 from labctl.promote import Promotion, load_promotion
 
 Promote = Callable[..., Promotion]

@@ -12,7 +12,7 @@ import boto3
 import pytest
 
 import lakeapi
-from labctl.config.model import find_project
+from labctl.config.lab_config import find_project
 from labctl.errors import LabError
 from labctl.promote import Promotion
 from labctl.promote.api_image import image, image_tag, requirements

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from labctl.config.model import LabConfig
+from labctl.config.lab_config import LabConfig
 from labctl.errors import LabError
 from labctl.promote import Promotion, load_promotion
 from labctl.promote.artifacts import project_archive

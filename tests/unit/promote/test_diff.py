@@ -11,11 +11,11 @@ from typer.testing import CliRunner
 
 import labctl.cli.promote  # noqa: F401 - registers the commands
 from labctl.cli.app import root
-from labctl.config.model import LabConfig
+from labctl.config.lab_config import LabConfig
 from labctl.errors import LabError
 from labctl.promote.diff import Difference, differences
 from labctl.promote.plan import render, write_plan
-from labctl.promote.values import Setting, Settings, profile_values, read_values
+from labctl.promote.promoted_values import Setting, Settings, profile_values, read_values
 from tests.connector_file import raise_by_one
 from tests.unit.promote.conftest import Promote
 
@@ -60,7 +60,7 @@ def test_no_file_of_a_connector_differs_between_profiles(project: Path, values: 
 def test_what_differs_says_where_it_comes_from(values: Values) -> None:
     found = {d.name: d for d in differences(values("native"), values("aws"))}
     bucket = found["reference demo/objectstore / bucket"]
-    assert bucket.before == Setting("tickit-lake", "labctl/services/references.py")
+    assert bucket.before == Setting("tickit-lake", "labctl/services/reference_files.py")
     assert bucket.after == Setting("tickit-lake-111122223333", "lab.toml: profiles.aws.lake")
     version = found["hudi, every table / hoodie.write.table.version"]
     assert version.before is None

@@ -12,8 +12,8 @@ from botocore.stub import Stubber
 
 from labctl.aws.session import Aws, aws_errors
 from labctl.errors import ExitCode, LabError
-from labctl.promote.apply.connectors import Connectors, ConnectorStep
-from labctl.promote.names import Names
+from labctl.promote.apply.connector_updates import Connectors, ConnectorStep
+from labctl.promote.aws_names import Names
 from labctl.promote.outputs import resolve
 from labctl.promote.plan import render
 from tests.unit.promote.conftest import Promote

@@ -16,16 +16,16 @@ from typing import Any
 import pytest
 
 from labctl.config.kafka_clients import LOGIN_KEYS
-from labctl.config.model import LabConfig
+from labctl.config.lab_config import LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.promote import load_promotion
 from labctl.promote.archive import zip_bytes
 from labctl.promote.artifacts import project_archive, spark_uploads
-from labctl.promote.kafka import Login, java_client
+from labctl.promote.broker_logins import Login, java_client
+from labctl.promote.connector_secrets import known_values, referenced
+from labctl.promote.emr_application import application_arguments, submit_options
 from labctl.promote.plan import Plan, render, write_plan
 from labctl.promote.plugins import build_plugin, plugin_of
-from labctl.promote.secrets import known_values, referenced
-from labctl.promote.spark import application_arguments, submit_options
 from labctl.sources import ENGINES, Engine
 from lakehouse.bronze.sink_config import load_sink_config
 from lakehouse.options import Options

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from labctl.config.aws import AwsProfile
-from labctl.config.model import LabConfig, find_project
+from labctl.config.lab_config import LabConfig, find_project
 from labctl.config.promoted import PromotedDatabase, PromotedEndpoints, PromotedKafka, load_promoted
 from labctl.errors import ExitCode, LabError
 from labctl.promote import load_promotion

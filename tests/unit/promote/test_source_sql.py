@@ -10,7 +10,7 @@ from pglast import parse_sql
 from pglast.ast import AlterPublicationStmt, DoStmt
 
 from labctl.engine_names import EngineName
-from labctl.engines.postgres.replica_identity import identity_statement
+from labctl.engines.postgres.postgres_replica_identity import identity_statement
 from labctl.sources import ENGINES, Preparation, TableRef
 
 HOSTILE = TableRef("s`]\"'; DROP TABLE t; --", "t\"`]'; DROP TABLE t; --")

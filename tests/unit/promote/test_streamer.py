@@ -10,7 +10,7 @@ from typing import Any
 import fastavro
 import pytest
 
-from labctl.lake.bronze import Bronze
+from labctl.lake.bronze_records import Bronze
 from labctl.lake.objectstore import LakeStorage
 from labctl.promote import Promotion
 from labctl.promote.plan import Plan, render

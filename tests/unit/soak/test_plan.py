@@ -9,11 +9,11 @@ from typing import cast
 import pytest
 
 from labctl.lab.lab import Lab
-from labctl.runtimes.compose.faults import ComposeFaults
-from labctl.runtimes.model import FaultInjector
-from labctl.runtimes.native.faults import NativeFaults
+from labctl.runtimes.compose.compose_faults import ComposeFaults
+from labctl.runtimes.native.native_faults import NativeFaults
+from labctl.runtimes.runtime_protocols import FaultInjector
 from labctl.soak.faulting import FaultKind, fitting_kinds, plan_faults
-from labctl.soak.plan import Kind, Operation, Transaction, plan_transactions
+from labctl.soak.soak_plan import Kind, Operation, Transaction, plan_transactions
 
 COUNT = 3_000
 

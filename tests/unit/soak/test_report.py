@@ -10,9 +10,9 @@ import pytest
 from labctl.errors import ExitCode, LabError
 from labctl.soak.faulting import FaultKind
 from labctl.soak.history import History
-from labctl.soak.html import COLOURS, render_soak
-from labctl.soak.report import SoakReport
 from labctl.soak.resources import Growth
+from labctl.soak.soak_page import COLOURS, render_soak
+from labctl.soak.soak_report import SoakReport
 
 REPORTS = sorted((Path(__file__).parents[3] / "docs" / "benchmarks" / "soak").glob("*.json"))
 

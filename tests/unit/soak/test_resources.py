@@ -9,7 +9,7 @@ import pytest
 
 from labctl.lab.lab import Lab
 from labctl.lake import Lake
-from labctl.runtimes.model import ProcessState, Usage
+from labctl.runtimes.runtime_protocols import ProcessState, Usage
 from labctl.soak.resources import ResourceSampler
 
 MIB = 1024**2

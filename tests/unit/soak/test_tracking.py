@@ -10,12 +10,12 @@ import fastavro
 import pyarrow as pa
 import pytest
 
-from labctl.lake.bronze import Bronze
+from labctl.lake.bronze_records import Bronze
 from labctl.lake.objectstore import LakeStorage
 from labctl.latency.targets import Target
 from labctl.soak.checking import BronzeRecords, Finding, compare_rows
 from labctl.soak.following import versions_of
-from labctl.soak.plan import Kind, Operation
+from labctl.soak.soak_plan import Kind, Operation
 from labctl.soak.tracking import Expectation, Tracker, Version
 from labctl.sources import TableRef
 from labctl.tables import LabTable

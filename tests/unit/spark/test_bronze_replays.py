@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labctl.lake.bronze import Bronze
 from labctl.lake.bronze_check import check_bronze
+from labctl.lake.bronze_records import Bronze
 from labctl.lake.objectstore import LakeStorage
 from lakehouse.bronze.files import BronzeRecord, cut, with_position_fields
 from lakehouse.bronze.listing import BronzeListing

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from labctl.config.model import find_project
-from labctl.services.kafka import MESSAGE_BYTES, SETTINGS
+from labctl.config.lab_config import find_project
+from labctl.services.kafka_service import MESSAGE_BYTES, SETTINGS
 from lakehouse import batch_limit
 from lakehouse.batch_limit import BatchLimit, LogSize, Spans, is_too_large
 from lakehouse.properties import read_properties

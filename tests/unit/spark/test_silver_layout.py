@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from labctl.config.model import find_project
+from labctl.config.lab_config import find_project
 from lakehouse.errors import ConfigurationError
 from lakehouse.layout import MERGE_MODE, Layout, check_layout
 from lakehouse.properties import TableConfig, load_tables

@@ -9,7 +9,7 @@ import pytest
 from psycopg.sql import Composable
 
 import labctl.sqlserver
-from labctl.sqlserver.errors import SqlError
+from labctl.sqlserver.client_errors import SqlError
 from labctl.sqlserver.tsql.ddl import definition
 from labctl.sqlserver.tsql.lexer import tokenize, unquote
 from labctl.sqlserver.tsql.translate import query

@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from labctl.sqlserver import server
-from labctl.sqlserver.errors import SqlError
+from labctl.sqlserver.client_errors import SqlError
 from labctl.sqlserver.limits import (
     LONGEST_PREPARED,
     MOST_CALLS,
@@ -21,7 +21,7 @@ from labctl.sqlserver.limits import (
 )
 from labctl.sqlserver.session.calls import Calls
 from labctl.sqlserver.session.connection import ServerContext
-from labctl.sqlserver.session.state import Session
+from labctl.sqlserver.session.session_state import Session
 from labctl.sqlserver.sqltypes import MAX, SqlType
 from labctl.sqlserver.tsql import translate
 from labctl.sqlserver.tsql.lexer import tokenize

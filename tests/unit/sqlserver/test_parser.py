@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labctl.sqlserver.errors import SqlError
+from labctl.sqlserver.client_errors import SqlError
 from labctl.sqlserver.sqltypes import SqlType, parse_type
 from labctl.sqlserver.tsql.ddl import definition
 from labctl.sqlserver.tsql.lexer import tokenize

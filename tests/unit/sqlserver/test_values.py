@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from labctl.sqlserver.session.rows import encoder
 from labctl.sqlserver.sqltypes import SqlType
+from labctl.sqlserver.wire.parameter_values import read_value
 from labctl.sqlserver.wire.reader import Reader
 from labctl.sqlserver.wire.tokens import parameter_type
-from labctl.sqlserver.wire.values import read_value
 
 
 def _there_and_back(kind: SqlType, binary: bytes | None) -> str | None:

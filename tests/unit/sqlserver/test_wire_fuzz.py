@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from labctl.sqlserver.wire.login import parse_login
 from labctl.sqlserver.wire.packet import parse_header
+from labctl.sqlserver.wire.parameter_values import read_value
 from labctl.sqlserver.wire.prelogin import parse_prelogin
 from labctl.sqlserver.wire.reader import ProtocolError, Reader
 from labctl.sqlserver.wire.request import parse_batch, parse_calls, parse_transaction
-from labctl.sqlserver.wire.values import read_value
 
 CORPUS = Path(__file__).parent / "corpus"
 PARSERS: dict[str, Callable[[bytes], object]] = {

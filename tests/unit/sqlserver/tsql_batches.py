@@ -14,11 +14,11 @@ from psycopg.sql import Composable
 
 from labctl.sqlserver.backend.columns import Catalog, TypeMap
 from labctl.sqlserver.backend.connection import Backend, sent
-from labctl.sqlserver.errors import SqlError
+from labctl.sqlserver.client_errors import SqlError
 from labctl.sqlserver.session.executor import Executor
 from labctl.sqlserver.session.interpreter import Interpreter
 from labctl.sqlserver.session.reply import Reply
-from labctl.sqlserver.session.state import Scope, Session
+from labctl.sqlserver.session.session_state import Scope, Session
 from labctl.sqlserver.session.transactions import Transactions
 from labctl.sqlserver.tsql.lexer import tokenize, unquote
 from labctl.sqlserver.wire.packet import MessageWriter

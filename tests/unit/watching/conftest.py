@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from labctl.config.model import LabConfig
-from labctl.home.state import LabState
+from labctl.config.lab_config import LabConfig
 from labctl.lab.lab import Lab
 from labctl.scaffolding.examples import example_source
 from labctl.scaffolding.project import new_project, write_project
+from labctl.state.lab_state import LabState
 
 INVOICE = """\
 include=base.properties

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from labctl.lab.pipeline import WrittenBy
+from labctl.lab.observe.pipeline_state import WrittenBy
 from labctl.watching.checking import read_project
 from labctl.watching.places import Use, digest_of, find_places
 from labctl.watching.planning import Kind, Step, plan

@@ -1,0 +1,1 @@
+"""The catalog of a lab, Athena's API, and the lake API."""

@@ -1,0 +1,1 @@
+"""Other programs' access to a lab."""

@@ -1,0 +1,1 @@
+"""The connectors of a lab, and what they capture of the sources."""

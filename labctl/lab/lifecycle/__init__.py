@@ -1,0 +1,1 @@
+"""The start and the end of a lab: services, ports, seeding."""

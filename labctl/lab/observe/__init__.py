@@ -1,0 +1,1 @@
+"""What works in a lab, and what does not."""

@@ -1,0 +1,1 @@
+"""The tables of a lab on their way from source to silver."""

@@ -1,0 +1,236 @@
+"""Kafka Connect in distributed mode, with Debezium's connectors and the Avro converter."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from secrets import token_hex
+
+from pydantic import SecretStr
+
+from labctl.config.endpoints import Connect
+from labctl.config.kafka_clients import LOGIN_KEYS
+from labctl.services.jvm import java, write_log4j
+from labctl.services.service import (
+    Container,
+    Context,
+    NativeService,
+    Process,
+    Recipe,
+    Service,
+    Site,
+)
+from labctl.shipped import own_or_shipped
+from labctl.sources import ENGINES
+from labctl.state.lab_secrets import SECRET_PREFIX
+from labctl.state.lab_state import write_private
+from lakehouse.references import reference
+
+__all__ = [
+    "CONVERTER",
+    "CONVERTER_MANIFEST",
+    "INTERNAL_TOPICS",
+    "PASSING_ERRORS",
+    "PLUGIN",
+    "PLUGINS",
+    "PLUGIN_JAR",
+    "QUIET",
+    "SERVICE",
+    "USER",
+    "WORKER",
+    "WORKER_FILE",
+    "rest_jaas",
+    "rest_users",
+    "worker_settings",
+]
+
+USER = "labctl"
+"""The only login that the REST interface accepts."""
+PLUGINS = tuple(engine.plugin for engine in ENGINES.values())
+CONVERTER = "apicurio-converter"
+CONVERTER_MANIFEST = Path(__file__).parents[1] / "kafkaconnect" / "converter" / "manifest.jar"
+"""Jar with which Connect finds the converter: the converter's own jars do not name it."""
+PLUGIN = Path(__file__).parents[1] / "kafkaconnect" / "plugin"
+"""Folder of labctl's own classes and their sources: the provider that resolves references, a
+transform, and a converter of columns."""
+WORKER_FILE = "connectors/worker.properties"
+"""File of the worker's settings that are the same wherever it runs."""
+PLUGIN_JAR = PLUGIN / "labctl-connect.jar"
+JAAS = "rest.jaas"
+PASSING_ERRORS = "passing-errors"
+"""File with the first words of the sources' passing errors, one in each line."""
+LOGIN_MODULE = "org.apache.kafka.connect.rest.basic.auth.extension.PropertyFileLoginModule"
+INTERNAL_TOPICS = {
+    "config": "connect-configs",
+    "offset": "connect-offsets",
+    "status": "connect-status",
+}
+"""Topics in which Connect keeps its state. It creates them only when it starts."""
+
+WORKER = {
+    # Find plugins by their manifests: scanning every class takes ten seconds of each start.
+    "plugin.discovery": "service_load",
+    "config.providers": "secretManager",
+    "config.providers.secretManager.class": "labctl.SecretsFolder",
+    # The worker's own clients, its tasks' producers and its tasks' consumers. The clients that
+    # create a connector's topics use the worker's login.
+    **{
+        f"{client}{key}": reference(f"{SECRET_PREFIX}/kafka", key)
+        for client in ("", "producer.", "consumer.")
+        for key in LOGIN_KEYS
+    },
+    **{
+        f"{kind}.storage.{key}": value
+        for kind, topic in INTERNAL_TOPICS.items()
+        for key, value in (("topic", topic), ("replication.factor", "1"))
+    },
+    "offset.storage.partitions": "1",
+    "status.storage.partitions": "1",
+    "scheduled.rebalance.max.delay.ms": "0",
+    "rest.extension.classes": (
+        "org.apache.kafka.connect.rest.basic.auth.extension.BasicAuthSecurityRestExtension"
+    ),
+}
+"""Settings that every local runtime adds to `connectors/worker.properties`, without addresses."""
+QUIET = (
+    "org.apache.kafka.clients",
+    "org.apache.kafka.common",
+    "org.apache.kafka.connect.runtime.isolation",
+    "org.apache.kafka.connect.runtime.rest.RestServer",
+    "org.eclipse.jetty",
+    "org.reflections",
+)
+"""Loggers that log only warnings and errors."""
+
+
+def _prepare(context: Context) -> None:
+    _link_plugins(context)
+    portable = own_or_shipped(context.project, WORKER_FILE).read_text(encoding="utf-8")
+    # Use a new group at each start: the previous group would wait for a worker that was killed, or
+    # that is in a snapshot, until its session expires. The group's state is in topics.
+    local = worker_settings(context) | {"group.id": f"connect-{context.lab}-{token_hex(4)}"}
+    lines = "".join(f"{key}={value}\n" for key, value in local.items())
+    write_private(context.conf / "worker.properties", f"{portable}\n{lines}")
+    users = context.conf / "rest-users"
+    write_private(users, rest_users(context.passwords))
+    write_private(context.conf / JAAS, rest_jaas(users))
+    passing = [error for engine in ENGINES.values() for error in engine.connector.passing_errors]
+    write_private(context.conf / PASSING_ERRORS, "".join(f"{error}\n" for error in passing))
+
+
+def rest_users(passwords: Mapping[str, str]) -> str:
+    """Return the text of the REST interface's login file. An empty file would admit everyone."""
+    return f"{USER}={passwords['connect']}\n"
+
+
+def rest_jaas(users: Path) -> str:
+    """Return the JVM's login configuration, which names the login file."""
+    # The escapes are the same as in JSON.
+    file = json.dumps(str(users), ensure_ascii=False)
+    return f"KafkaConnect {{\n  {LOGIN_MODULE} required\n  file={file};\n}};\n"
+
+
+def worker_settings(context: Context) -> dict[str, str]:
+    """Return the settings that this runtime adds to `connectors/worker.properties`."""
+    return {
+        "bootstrap.servers": context.endpoints.kafka.bootstrap_servers,
+        "listeners": f"http://127.0.0.1:{context.ports['rest']}",
+        "rest.advertised.host.name": "127.0.0.1",
+        "plugin.path": str(context.conf / "plugins"),
+        "config.providers.secretManager.param.folder": str(context.secrets / SECRET_PREFIX),
+        **WORKER,
+    }
+
+
+def _link_plugins(context: Context) -> None:
+    """Link each plugin into its own folder: Connect gives each folder its own class loader."""
+    plugins = context.conf / "plugins"
+    shutil.rmtree(plugins, ignore_errors=True)
+    plugins.mkdir(parents=True, mode=0o700)
+    # Debezium finds a column converter only among its own jars.
+    beside = {CONVERTER: CONVERTER_MANIFEST} | dict.fromkeys(PLUGINS, PLUGIN_JAR)
+    for name, jar in beside.items():
+        folder = plugins / name
+        folder.mkdir(mode=0o700)
+        (folder / "jars").symlink_to(context.artifacts.path(name), target_is_directory=True)
+        (folder / jar.name).symlink_to(jar)
+    (plugins / "labctl").symlink_to(PLUGIN, target_is_directory=True)
+
+
+def _process(context: Context) -> Process:
+    return Process(
+        argv=(
+            # A first load allocates some 100 KB per record, most of it short-lived.
+            *java(context, classpath=context.artifacts.path("kafka"), busy=True),
+            write_log4j(context, quiet=QUIET),
+            f"-Djava.security.auth.login.config={context.conf / JAAS}",
+            "org.apache.kafka.connect.cli.ConnectDistributed",
+            str(context.conf / "worker.properties"),
+        ),
+        # References in connectors, such as `demo/mysql`, are paths below this folder.
+        cwd=context.secrets,
+        stop_seconds=30,
+    )
+
+
+def _probe(context: Context) -> str:
+    import requests
+
+    connect = context.endpoints.connect
+    root = requests.get(connect.url, auth=connect.login, timeout=5)
+    root.raise_for_status()
+    # The worker answers this only once it has joined its group and read its configuration.
+    names = requests.get(f"{connect.url}/connectors", auth=connect.login, timeout=5)
+    names.raise_for_status()
+    return f"Kafka Connect {root.json()['version']}"
+
+
+def _endpoint(site: Site) -> Connect:
+    return Connect(
+        url=f"http://{site.address('connect', 'rest')}",
+        user=USER,
+        password=SecretStr(site.passwords["connect"]),
+    )
+
+
+SERVICE = Service(
+    name="connect",
+    title="Kafka Connect",
+    ports={"rest": 8083},
+    native=NativeService(
+        artifacts=("jre", "kafka", *PLUGINS, CONVERTER),
+        memory_mib=950,
+        prepare=_prepare,
+        process=_process,
+    ),
+    probe=_probe,
+    endpoint=_endpoint,
+    passwords=("connect",),
+    heap="640m",
+    container=Container(
+        recipes=(
+            Recipe(
+                "connect-base",
+                "local/connect-base",
+                PLUGINS[0],
+                artifacts=("kafka", *PLUGINS, CONVERTER),
+                shared=("kafka-bin",),
+            ),
+            # The base has no client of Confluent's hub, so the image lacks the S3 sink connector.
+            Recipe(
+                "connect",
+                "connect",
+                PLUGINS[0],
+                {"CONNECT_BASE": "connect-base", "SINK_HUB_IMAGE": "base"},
+            ),
+        ),
+        reads_references=True,
+        secrets=lambda _, passwords: {"connect": {"rest-users": rest_users(passwords)}},
+    ),
+    after=("kafka",),
+    starts_beside=True,
+    urls=lambda endpoints, _ports: {"rest": endpoints.connect.url},
+    ready_seconds=120,
+)

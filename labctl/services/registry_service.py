@@ -1,0 +1,110 @@
+"""Apicurio Registry, with its state in the lab's PostgreSQL.
+
+Its in-memory store would lose the schema ids to which records in Kafka refer in a crash.
+"""
+
+from __future__ import annotations
+
+from labctl.config.endpoints import Registry
+from labctl.services.jvm import java
+from labctl.services.service import (
+    Container,
+    Context,
+    NativeService,
+    Process,
+    Recipe,
+    Service,
+    Suspension,
+)
+from labctl.services.state_database import STATE_SERVICE, state_server
+from labctl.state.lab_secrets import properties_text
+
+__all__ = ["ENVIRONMENT", "SERVICE"]
+
+ENVIRONMENT = {
+    "QUARKUS_BANNER_ENABLED": "false",
+    "APICURIO_STORAGE_KIND": "sql",
+    "APICURIO_STORAGE_SQL_KIND": "postgresql",
+    "APICURIO_DATASOURCE_USERNAME": "registry",
+    # For an id from Confluent's clients, return the schema of that global id (docs/topics.md), not
+    # of that content id: the converters write global ids, and all readers here expect them.
+    "APICURIO_CCOMPAT_LEGACY_ID_MODE_ENABLED": "true",
+    "APICURIO_DATASOURCE_JDBC_INITIAL_SIZE": "1",
+    "APICURIO_DATASOURCE_JDBC_MIN_SIZE": "1",
+    "APICURIO_DATASOURCE_JDBC_MAX_SIZE": "8",
+    # Otherwise a connection that PostgreSQL closed at a restart fails a request hours later.
+    "QUARKUS_DATASOURCE_POSTGRESQL_JDBC_VALIDATE_ON_BORROW": "true",
+}
+"""Environment that is the same in every runtime, without addresses and the password."""
+
+
+def _process(context: Context) -> Process:
+    server = state_server(context.endpoints)
+    folder = context.artifacts.path("apicurio-registry")
+    jar = next(folder.rglob("apicurio-registry-app-*-runner.jar"))
+    return Process(
+        argv=(*java(context), "-jar", str(jar)),
+        env={
+            "QUARKUS_HTTP_HOST": "127.0.0.1",
+            "QUARKUS_HTTP_PORT": str(context.ports["http"]),
+            **ENVIRONMENT,
+            "APICURIO_DATASOURCE_URL": (
+                f"jdbc:postgresql://{server.host}:{server.port}/{SERVICE.name}"
+            ),
+            "APICURIO_DATASOURCE_PASSWORD": context.passwords["registry"],
+        },
+        cwd=context.conf,
+    )
+
+
+def _probe(context: Context) -> str:
+    import requests
+
+    url = context.endpoints.registry.url
+    requests.get(
+        f"{url}/apis/registry/v2/search/artifacts", params={"limit": "1"}, timeout=3
+    ).raise_for_status()
+    info = requests.get(f"{url}/apis/registry/v3/system/info", timeout=3)
+    info.raise_for_status()
+    return f"Apicurio Registry {info.json()['version']}"
+
+
+SERVICE = Service(
+    name="registry",
+    title="Apicurio Registry",
+    ports={"http": 8080},
+    native=NativeService(
+        artifacts=("jre", "apicurio-registry"),
+        memory_mib=230,
+        prepare=lambda context: context.conf.mkdir(parents=True, exist_ok=True, mode=0o700),
+        process=_process,
+    ),
+    probe=_probe,
+    endpoint=lambda site: Registry(url=f"http://{site.address('registry', 'http')}"),
+    passwords=("registry",),
+    own_database=True,
+    heap="192m",
+    container=Container(
+        recipes=(
+            Recipe(
+                "registry",
+                "local/registry",
+                "apicurio-registry",
+                artifacts=("apicurio-registry",),
+            ),
+        ),
+        companions=("registry-ui",),
+        secrets=lambda _, passwords: {
+            "registry": {
+                "application.properties": properties_text(
+                    {"apicurio.datasource.password": passwords["registry"]}
+                )
+            }
+        },
+    ),
+    after=(STATE_SERVICE,),
+    # It keeps no data itself, and checks each connection to PostgreSQL before it uses it, so that
+    # the data there may be replaced while it runs.
+    suspension=Suspension(suspend=lambda _: None, resume=lambda _: None),
+    urls=lambda endpoints, _ports: {"api": f"{endpoints.registry.url}/apis/registry/v3"},
+)
