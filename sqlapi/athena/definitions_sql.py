@@ -143,7 +143,14 @@ class DefinitionStatements:
         return _lines("Create View", text.split("\n"))
 
     def show_properties(self, statement: Statement, work: Work) -> Outcome:
-        found = sorted((self._table(statement, work).get("Parameters") or {}).items())
+        table = self._table(statement, work)
+        parameters = table.get("Parameters") or {}
+        if (name := statement.pattern) is not None:
+            missing = (
+                f"Table {table['DatabaseName']}.{table['Name']} does not have property: {name}"
+            )
+            return _lines("prpt_value", [parameters.get(name, missing)])
+        found = sorted(parameters.items())
         lines = [f"{name}\t{value}" for name, value in found]
         return Outcome(Output.of_lines(["prpt_name", "prpt_value"], lines))
 

@@ -30,6 +30,11 @@ __all__ = ["QueryStatements"]
 
 _PREPARED = re.compile(r"[a-z_][a-z0-9_@:]{0,256}")
 """The name of a prepared statement that Athena's API takes, in lower case."""
+_EXPLAINED = {
+    "TYPE": ("LOGICAL", "DISTRIBUTED", "VALIDATE", "IO"),
+    "FORMAT": ("TEXT", "GRAPHVIZ", "JSON"),
+}
+"""The options of EXPLAIN, with their values."""
 Answer = Callable[[Statement, Work, Run], Outcome]
 
 
@@ -79,6 +84,12 @@ class QueryStatements:
         inner = parse(statement.query)
         if inner.verb != "SELECT":
             raise SqlError("NOT_SUPPORTED", f"EXPLAIN of {inner.verb}")
+        options = _explain_options(statement.pattern)
+        if options.get("TYPE") == "VALIDATE":
+            run.ask(Describe(inner.query, work.database, work.parameters))
+            return Outcome(Output.of_lines(["Valid"], ["true"]))
+        if options.get("TYPE") == "IO" or options.get("FORMAT", "TEXT") != "TEXT":
+            raise SqlError("NOT_SUPPORTED", "EXPLAIN has plans as text alone here, none of type IO")
         plan = run.ask(Explain(inner.query, work.database, work.parameters)).lines
         return Outcome(Output.of_lines(["Query Plan"], list(plan)))
 
@@ -301,6 +312,17 @@ class QueryStatements:
             [work.workgroup, statement.names[-1]],
         )
         return Outcome(Output.of_lines([], []))
+
+
+def _explain_options(text: str | None) -> dict[str, str]:
+    """Parse `TYPE LOGICAL, FORMAT TEXT`. Raises SqlError for others, or one that is repeated."""
+    found: dict[str, str] = {}
+    for part in (text or "").split(",") if text else []:
+        name, _, value = " ".join(part.upper().split()).partition(" ")
+        if name in found or value not in _EXPLAINED.get(name, ()):
+            raise SqlError("SYNTAX_ERROR", f"line 1:9: mismatched input '{part.strip()[:100]}'")
+        found[name] = value
+    return found
 
 
 def _text(value: str) -> str:

@@ -56,9 +56,11 @@ _FORMS = [
     _form("SHOW_PARTITIONS", "UTILITY", rf"SHOW PARTITIONS {_NAME}"),
     _form("SHOW_CREATE_TABLE", "UTILITY", rf"SHOW CREATE TABLE {_NAME}"),
     _form("SHOW_CREATE_VIEW", "UTILITY", rf"SHOW CREATE VIEW {_NAME}"),
-    _form("SHOW_TBLPROPERTIES", "UTILITY", rf"SHOW TBLPROPERTIES {_NAME}"),
+    _form("SHOW_TBLPROPERTIES", "UTILITY", rf"SHOW TBLPROPERTIES {_NAME}"
+          r"(?:\s*\(\s*(?P<quote>['\"])(?P<pattern>[^'\"]*)(?P=quote)\s*\))?"),
     _form("DESCRIBE", "UTILITY", rf"(?:DESCRIBE|DESC)(?:\s+(?:EXTENDED|FORMATTED))? {_NAME}"),
-    _form("EXPLAIN", "UTILITY", r"EXPLAIN(?!\s+ANALYZE)(?:\s*\([^()]*\))? (?P<query>.*)"),
+    _form("EXPLAIN", "UTILITY", r"EXPLAIN(?!\s+ANALYZE)(?:\s*\((?P<pattern>\s*(?:TYPE|FORMAT)\b"
+          r"[^()]*)\))? (?P<query>.*)"),
     _form("CREATE_DATABASE", "DDL", r"CREATE (?:DATABASE|SCHEMA)(?P<exists>\s+IF\s+NOT\s+EXISTS)?"
           rf" {_NAME}(?:\s+COMMENT\s+'[^']*')?(?:\s+LOCATION\s+'[^']*')?"),
     _form("DROP_DATABASE", "DDL", r"DROP (?:DATABASE|SCHEMA)(?P<exists>\s+IF\s+EXISTS)?"
@@ -115,6 +117,8 @@ def parse(text: str) -> Statement:
             "NOT_SUPPORTED", f"{word} is not supported: Athena offers it for Iceberg tables alone,"
             " which this endpoint does not have",
         )  # fmt: skip
+    if re.match(r"EXPLAIN\s+ANALYZE\b", sql, re.IGNORECASE):
+        raise SqlError("NOT_SUPPORTED", "EXPLAIN ANALYZE is not supported")
     if word in _REFUSED:
         raise SqlError("NOT_SUPPORTED", f"{word} is not supported")
     raise SqlError("SYNTAX_ERROR", f"line 1:1: mismatched input '{word[:100].lower()}'")

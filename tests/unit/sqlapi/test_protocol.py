@@ -167,7 +167,7 @@ def test_parts_of_an_external_table() -> None:
     [
         ("", "mismatched input"),
         ("ALTER TABLE t RENAME TO u", "ALTER TABLE … RENAME is not supported"),
-        ("EXPLAIN ANALYZE SELECT 1", "mismatched input"),
+        ("EXPLAIN ANALYZE SELECT 1", "EXPLAIN ANALYZE is not supported"),
         ("CREATE EXTERNAL TABLE t (a int", "mismatched input"),
         ("CREATE EXTERNAL TABLE t (a int) LOCATION 's3://b' LOCATION 's3://c'", "mismatched input"),
         ("CREATE TABLE t (a int) LOCATION 's3://b'", "must be EXTERNAL"),
