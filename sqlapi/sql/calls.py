@@ -21,7 +21,7 @@ from sqlapi.sql.functions.aggregates import Call
 from sqlapi.sql.operators import compare
 from sqlapi.sql.parts import check_parts
 from sqlapi.sql.risks import refuses
-from sqlapi.sql.types import INTEGER, UNKNOWN, VARCHAR, Type, common
+from sqlapi.sql.types import INTEGER, UNKNOWN, VARCHAR, YEAR_TO_MONTH, Type, common
 
 if TYPE_CHECKING:
     from sqlapi.sql.scope import Context, Scope
@@ -33,7 +33,9 @@ _LISTED = ("array_agg",)
 _LAMBDAS = 8
 """Largest depth of nested lambdas. DuckDB plans the body of each one twice."""
 _FRAMES = ("ROWS", "RANGE", "GROUPS")
-_BOUND = re.compile(r"CURRENT ROW|(?:UNBOUNDED|\d+) (?:PRECEDING|FOLLOWING)")
+_BOUND = re.compile(
+    r"CURRENT ROW|(?:UNBOUNDED|\d+|TO_(?:MILLISECONDS|MONTHS)\(\d+\)) (?:PRECEDING|FOLLOWING)"
+)
 
 
 def is_aggregate(tree: exp.Expr) -> bool:
@@ -278,10 +280,22 @@ class Calls(ABC):
             parts.append(self.order(order).strip())
         if spec := tree.args.get("spec"):
             keys = [self.code(item.this).type for item in (order.expressions if order else [])]
-            parts.append(self._frame(spec, len(keys) == 1 and keys[0].is_integer))
+            parts.append(self._frame(spec, keys[0] if len(keys) == 1 else UNKNOWN))
         return " ".join(parts)
 
-    def _frame(self, spec: exp.WindowSpec, by_integer: bool) -> str:
+    def _distance(self, bound: exp.Interval, key: Type) -> str:
+        """Return the interval of a frame over times as DuckDB's. Raises SqlError."""
+        code = self.code(bound)
+        number = re.fullmatch(r"CAST\((\d{1,15}) AS BIGINT\)", code.sql)
+        if number is None or (key.zone and code.type == YEAR_TO_MONTH):
+            raise SqlError("NOT_SUPPORTED", f"RANGE frame with {shown(bound)}")
+        if code.type == YEAR_TO_MONTH:
+            return f"to_months({int(number[1])})"
+        if key.name == "date" and int(number[1]) % 86_400_000:
+            raise SqlError("NOT_SUPPORTED", "RANGE frame of dates with a part of a day")
+        return f"to_milliseconds({int(number[1])})"
+
+    def _frame(self, spec: exp.WindowSpec, key: Type) -> str:
         check_parts(spec)
         kind = str(spec.args["kind"]).upper()
         if spec.args.get("exclude"):
@@ -292,8 +306,11 @@ class Calls(ABC):
             if bound is None:
                 ends.append("CURRENT ROW")
             elif isinstance(bound, exp.Expr):
+                if kind == "RANGE" and isinstance(bound, exp.Interval) and key.is_time:
+                    ends.append(f"{self._distance(bound, key)} {where}".upper())
+                    continue
                 code = self.code(bound)
-                if not isinstance(code.value, int) or (kind == "RANGE" and not by_integer):
+                if not isinstance(code.value, int) or (kind == "RANGE" and not key.is_integer):
                     raise SqlError("NOT_SUPPORTED", f"{kind} frame with this bound")
                 ends.append(f"{code.value} {where}".upper())
             else:

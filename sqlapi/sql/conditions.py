@@ -54,13 +54,18 @@ class Conditions(Calls):
         if isinstance(tree.this, tuple(COMPARISONS)):
             raise SqlError("SYNTAX_ERROR", f"mismatched input '{operator}'")
         right = tree.expression
+        if isinstance(right, exp.Anonymous) and len(right.expressions) == 1:
+            # sqlglot takes ALL (VALUES 1, 2) for a function
+            kind = {"all": exp.All, "some": exp.Any, "any": exp.Any}.get(str(right.this).lower())
+            if kind is not None and isinstance(right.expressions[0], exp.Values):
+                right = kind(this=right.expressions[0])
         if isinstance(right, exp.All | exp.Any):
             return self._quantified(operator, tree.this, right)
         return applied(partial(compare, operator), self.code(tree.this), self.code(right))
 
     def _quantified(self, operator: str, left: exp.Expr, right: exp.All | exp.Any) -> Code:
         inner = right.this.unnest() if isinstance(right.this, exp.Subquery) else right.this
-        if not isinstance(inner, exp.Query):
+        if not isinstance(inner, exp.Query | exp.Values):
             raise SqlError("NOT_SUPPORTED", "Comparison with ALL or ANY of no query")
         code = self.code(left)
         found = self.select(inner)

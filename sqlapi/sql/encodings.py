@@ -10,10 +10,15 @@ import struct
 from sqlapi.sql.code import failure
 
 __all__ = [
+    "checksum",
     "from_base32",
+    "hash_bytes",
+    "hash_double",
+    "hash_number",
     "keyed_hash",
     "pack",
     "pack_float",
+    "part_of",
     "shift",
     "to_base32",
     "unpack",
@@ -70,6 +75,37 @@ def xxhash64(value: bytes) -> bytes:
     found = (found ^ (found >> 33)) * _P2 & _MASK
     found = (found ^ (found >> 29)) * _P3 & _MASK
     return struct.pack(">Q", found ^ (found >> 32))
+
+
+def part_of(value: bytes, start: int, length: int) -> bytes:
+    """Return bytes from a place, which counts from 1, or from the end if it is negative."""
+    if start == 0 or abs(start) > len(value) or length <= 0:
+        return b""
+    first = start - 1 if start > 0 else len(value) + start
+    return bytes(value)[first : first + length]
+
+
+def hash_number(value: int) -> int:
+    """Return the hash of a whole number times a salt, as `checksum` adds it up."""
+    return _salted(struct.pack("<q", value))
+
+
+def hash_double(value: float) -> int:
+    return _salted(struct.pack("<d", value + 0.0))
+
+
+def hash_bytes(value: bytes) -> int:
+    return _salted(value)
+
+
+def _salted(value: bytes) -> int:
+    found = int.from_bytes(xxhash64(value)) * _P1 & _MASK
+    return found - (1 << 64) if found >> 63 else found
+
+
+def checksum(total: str) -> bytes:
+    """Return a sum of hashes as eight bytes, the lowest first."""
+    return struct.pack("<Q", int(total) & _MASK)
 
 
 def to_base32(value: bytes) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 from sqlglot import exp
 
@@ -125,9 +127,6 @@ def timestamp_literal(value: str, kind: Type) -> Code:
     if not found:
         raise SqlError("INVALID_LITERAL", f"'{value}' is not a valid TIMESTAMP literal")
     zone = found["zone"]
-    if zone and zone != "UTC":
-        # the local time of another zone would need that zone's rules
-        raise SqlError("NOT_SUPPORTED", f"Timestamp literal in {zone} is not supported")
     part = found["part"] or ""
     precision = kind.size if kind.size is not None else len(part)
     if len(part) > precision:
@@ -136,14 +135,27 @@ def timestamp_literal(value: str, kind: Type) -> Code:
     if clock.count(":") == 1:
         clock += ":00"
     shown = f"{found['day']} {clock}{'.' + part if part else ''}"
+    if zone and zone != "UTC":
+        return _zoned(f"{found['day']} {clock}", part.ljust(precision, "0"), zone, precision)
     made = timestamp_tz("UTC", precision) if zone or kind.zone else timestamp(precision)
     return Code(f"CAST({text(shown)} AS TIMESTAMP)", made)
 
 
+def _zoned(clock: str, part: str, zone: str, precision: int) -> Code:
+    """Return the moment of a local time in a zone. Raises SqlError where a clock is turned."""
+    check_zone(zone)
+    try:
+        local = datetime.strptime(clock, "%Y-%m-%d %H:%M:%S").replace(tzinfo=ZoneInfo(zone))
+    except ValueError:
+        raise SqlError("INVALID_LITERAL", f"'{clock} {zone}' is not a valid TIMESTAMP") from None
+    if local.utcoffset() != local.replace(fold=1).utcoffset():
+        raise SqlError("NOT_SUPPORTED", f"Timestamp literal {clock} {zone}: two moments, or none")
+    shown = f"{local.astimezone(UTC):%Y-%m-%d %H:%M:%S}{'.' + part if part else ''}"
+    return Code(f"CAST({text(shown)} AS TIMESTAMP)", timestamp_tz(zone, precision))
+
+
 def check_zone(name: str) -> None:
     """Raise SqlError for an unknown or unsupported time zone."""
-    from zoneinfo import ZoneInfo
-
     if re.fullmatch(r"[+-]\d\d(:?\d\d)?", name):
         raise SqlError("NOT_SUPPORTED", f"Time zone {name} is not supported")
     try:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 import numpy as np
 
-__all__ = ["double_cast", "java_double", "java_real", "real_cast"]
+__all__ = [
+    "double_cast",
+    "format_bits",
+    "format_fixed",
+    "java_double",
+    "java_real",
+    "real_cast",
+    "short_number",
+]
 
 
 def java_double(value: float) -> str:
@@ -59,6 +68,34 @@ def real_cast(value: float) -> str:
         whole, _, part = mantissa.partition(".")
         return f"{whole}.{part.rstrip('0') or '0'}E{int(exponent)}"
     return _scientific(value, java_double(value))
+
+
+def format_fixed(shown: str, digits: int, grouped: bool) -> str:
+    """Return a number with so many digits, half of the last one rounded up, as Java's `%.2f`."""
+    if shown in ("NaN", "Infinity", "-Infinity"):
+        return shown
+    with localcontext() as context:
+        context.prec = 400 + digits
+        rounded = Decimal(shown).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+        return format(rounded, ",f" if grouped else "f")
+
+
+def short_number(value: int) -> str:
+    """Return a number with a unit and about three digits: 1.24K, 12.3M."""
+    size, units = float(abs(value)), ["", "K", "M", "B", "T", "Q"]
+    while size >= 1000 and len(units) > 1:
+        size /= 1000
+        units.pop(0)
+    digits = 2 if size < 10 else 1 if size < 100 else 0
+    rounded = Decimal(size).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+    shown = format(rounded, "f")
+    shown = shown.rstrip("0").rstrip(".") if "." in shown else shown
+    return f"{'-' if value < 0 else ''}{shown}{units[0]}"
+
+
+def format_bits(value: int, width: int, letter: str) -> str:
+    """Return the bits of a number of `width` bits as `%x`, `%X` or `%o` writes them."""
+    return format(value & ((1 << width) - 1), letter)
 
 
 def _scientific(value: float, shown: str) -> str:

@@ -35,6 +35,8 @@ def compare(operator: str, left: Code, right: Code) -> Code:
     if kind.name in ("row", "array") and operator in ("=", "<>"):
         made = _composed_equal(coerced(left, kind), coerced(right, kind))
         return made if operator == "=" else Code(f"(NOT {made.sql})", BOOLEAN)
+    if kind.name == "array" and operator in ("<", "<=", ">", ">=") and _is_plain_list(kind):
+        return _arrays_in_order(operator, coerced(left, kind), coerced(right, kind))
     is_json = kind.name == "json" and operator in ("=", "<>")
     if not is_json and not (operator.endswith("DISTINCT FROM") and _is_plain(kind)):
         _check_comparable(kind, operator)
@@ -51,6 +53,18 @@ def compare(operator: str, left: Code, right: Code) -> Code:
         nan = f"(isnan({a.sql}) OR isnan({b.sql})) AND {null}"
         plain = f"CASE WHEN {nan} THEN {unequal} ELSE {plain} END"
     return Code(plain, BOOLEAN)
+
+
+def _is_plain_list(kind: Type) -> bool:
+    inner = kind.args[0]
+    return not inner.args and inner.name not in ("double", "real", "json", "unknown")
+
+
+def _arrays_in_order(operator: str, left: Code, right: Code) -> Code:
+    null = " OR ".join(f"len({code.sql}) > list_count({code.sql})" for code in (left, right))
+    refused = failing("NOT_SUPPORTED", "'order of arrays with NULL'", "BOOLEAN")
+    plain = f"({left.sql} {operator} {right.sql})"
+    return Code(f"CASE WHEN {null} THEN {refused} ELSE {plain} END", BOOLEAN)
 
 
 def _composed_equal(left: Code, right: Code) -> Code:

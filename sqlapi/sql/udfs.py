@@ -17,16 +17,32 @@ from typing import Any, Literal
 from sqlapi.sql.addresses import url, url_decode, url_encode, url_parameter
 from sqlapi.sql.code import failure
 from sqlapi.sql.encodings import (
+    checksum,
     from_base32,
+    hash_bytes,
+    hash_double,
+    hash_number,
     keyed_hash,
     pack,
     pack_float,
+    part_of,
     shift,
     to_base32,
     unpack,
     xxhash64,
 )
 from sqlapi.sql.errors import SqlError
+from sqlapi.sql.java_math import (
+    cbrt,
+    guarded,
+    guarded_pair,
+    ln,
+    log,
+    log2,
+    log10,
+    round_to,
+    width_bucket,
+)
 from sqlapi.sql.json_paths import path_exists, path_query, path_state, path_value
 from sqlapi.sql.json_texts import (
     json_array_get,
@@ -45,7 +61,14 @@ from sqlapi.sql.json_texts import (
     json_value,
 )
 from sqlapi.sql.moments import kurtosis, skewness
-from sqlapi.sql.number_texts import double_cast, java_double, real_cast
+from sqlapi.sql.number_texts import (
+    double_cast,
+    format_bits,
+    format_fixed,
+    java_double,
+    real_cast,
+    short_number,
+)
 from sqlapi.sql.words import combinations, luhn, soundex, split_to_pairs
 
 __all__ = ["UDFS", "check_pattern", "null_safe"]
@@ -179,26 +202,6 @@ def _split_to_map(value: str, entry: str, pair: str) -> dict[str, str]:
     return found
 
 
-def _width_bucket(x: float, low: float, high: float, count: int) -> int:
-    if count <= 0 or low == high or not all(map(math.isfinite, (x, low, high))):
-        raise failure("INVALID_FUNCTION_ARGUMENT", "bucketCount must be greater than 0")
-    if low > high:
-        return count + 1 - _width_bucket(x, high, low, count)
-    if x < low:
-        return 0
-    return count + 1 if x >= high else int(count * (x - low) / (high - low) + 1)
-
-
-def _round_to(value: float, digits: int) -> float:
-    if not math.isfinite(value):
-        return value
-    factor = math.pow(10, digits)
-    scaled = abs(value) * factor
-    if scaled >= 2**63:
-        raise failure("NOT_SUPPORTED", "round of a number of this size")
-    return math.copysign(math.floor(scaled + 0.5) / factor, value)
-
-
 def _from_base(value: str, radix: int) -> int:
     try:
         if not re.fullmatch(r"[+-]?[0-9a-zA-Z]+", value):
@@ -211,50 +214,6 @@ def _from_base(value: str, radix: int) -> int:
         raise failure(
             "INVALID_FUNCTION_ARGUMENT", f"Not a valid base-{radix} number: {value}"
         ) from None
-
-
-def _java_math(compute: Callable[..., float], *values: float) -> float:
-    """Compute a function; outside of its range return NaN or infinity, as Java does."""
-    if compute is math.pow and abs(values[0]) == 1 and not math.isfinite(values[1]):
-        return math.nan
-    try:
-        return float(compute(*values))
-    except ValueError:
-        return math.nan
-    except OverflowError:
-        return math.inf
-
-
-def _guarded(compute: Callable[[float], float]) -> Callable[[float], float]:
-    return lambda x: _java_math(compute, x)
-
-
-def _guarded_pair(compute: Callable[[float, float], float]) -> Callable[[float, float], float]:
-    return lambda x, y: _java_math(compute, x, y)
-
-
-def _cbrt(x: float) -> float:
-    """Return the cube root of a cube; Java's others differ in the last digit."""
-    root = math.cbrt(x)
-    if math.isfinite(x) and round(root) ** 3 != x:
-        raise failure("NOT_SUPPORTED", "cbrt of other numbers than cubes")
-    return float(round(root)) if math.isfinite(x) else root
-
-
-def _ln(x: float) -> float:
-    return -math.inf if x == 0 else math.log(x)
-
-
-def _log10(x: float) -> float:
-    return -math.inf if x == 0 else math.log10(x)
-
-
-def _log2(x: float) -> float:
-    return math.log(x) / math.log(2) if x else -math.inf
-
-
-def _log(base: float, x: float) -> float:
-    return math.log(x) / math.log(base)
 
 
 def check_pattern(name: str, pattern: str) -> None:
@@ -330,10 +289,10 @@ UDFS: dict[str, Udf] = {
     "t_from_unixtime": (_from_unixtime, _DD, "TIMESTAMP"),
     "t_iso_date": (_iso_date, ["VARCHAR"], "DATE"),
     "t_split_to_map": (_split_to_map, ["VARCHAR"] * 3, "MAP(VARCHAR, VARCHAR)"),
-    "t_width_bucket": (_width_bucket, ["DOUBLE"] * 3 + ["BIGINT"], "BIGINT"),
-    "t_round_to": (_round_to, ["DOUBLE", "BIGINT"], "DOUBLE"),
+    "t_width_bucket": (width_bucket, ["DOUBLE"] * 3 + ["BIGINT"], "BIGINT"),
+    "t_round_to": (round_to, ["DOUBLE", "BIGINT"], "DOUBLE"),
     "t_from_base": (_from_base, ["VARCHAR", "BIGINT"], "BIGINT"),
-    "t_cbrt": (_cbrt, _DD, "DOUBLE"),
+    "t_cbrt": (cbrt, _DD, "DOUBLE"),
     "t_double_cast": (double_cast, ["DOUBLE"], "VARCHAR"),
     "t_real_cast": (real_cast, ["DOUBLE"], "VARCHAR"),
     "t_soundex": (soundex, ["VARCHAR"], "VARCHAR"),
@@ -342,6 +301,14 @@ UDFS: dict[str, Udf] = {
     "t_combinations": (combinations, ["BIGINT", "BIGINT"], "BIGINT[][]"),
     "t_hmac": (keyed_hash, ["BLOB", "BLOB", "VARCHAR"], "BLOB"),
     "t_xxhash64": (xxhash64, ["BLOB"], "BLOB"),
+    "t_substr_bytes": (part_of, ["BLOB", "BIGINT", "BIGINT"], "BLOB"),
+    "t_hash_number": (hash_number, ["BIGINT"], "BIGINT"),
+    "t_hash_double": (hash_double, ["DOUBLE"], "BIGINT"),
+    "t_hash_bytes": (hash_bytes, ["BLOB"], "BIGINT"),
+    "t_checksum": (checksum, ["VARCHAR"], "BLOB"),
+    "t_format_number": (short_number, ["BIGINT"], "VARCHAR"),
+    "t_format_fixed": (format_fixed, ["VARCHAR", "BIGINT", "BOOLEAN"], "VARCHAR"),
+    "t_format_bits": (format_bits, ["BIGINT", "BIGINT", "VARCHAR"], "VARCHAR"),
     "t_to_base32": (to_base32, ["BLOB"], "VARCHAR"),
     "t_from_base32": (from_base32, ["VARCHAR"], "BLOB"),
     "t_pack": (pack, ["BIGINT", "VARCHAR"], "BLOB"),
@@ -350,14 +317,14 @@ UDFS: dict[str, Udf] = {
     "t_shift": (shift, ["BIGINT"] * 4, "BIGINT"),
     "t_skewness": (skewness, ["DOUBLE[]"], "DOUBLE"),
     "t_kurtosis": (kurtosis, ["DOUBLE[]"], "DOUBLE"),
-    "t_ln": (_guarded(_ln), _DD, "DOUBLE"),
-    "t_log2": (_guarded(_log2), _DD, "DOUBLE"),
-    "t_log10": (_guarded(_log10), _DD, "DOUBLE"),
-    "t_log": (_guarded_pair(_log), ["DOUBLE", "DOUBLE"], "DOUBLE"),
-    "t_power": (_guarded_pair(math.pow), ["DOUBLE", "DOUBLE"], "DOUBLE"),
-    "t_atan2": (_guarded_pair(math.atan2), ["DOUBLE", "DOUBLE"], "DOUBLE"),
+    "t_ln": (guarded(ln), _DD, "DOUBLE"),
+    "t_log2": (guarded(log2), _DD, "DOUBLE"),
+    "t_log10": (guarded(log10), _DD, "DOUBLE"),
+    "t_log": (guarded_pair(log), ["DOUBLE", "DOUBLE"], "DOUBLE"),
+    "t_power": (guarded_pair(math.pow), ["DOUBLE", "DOUBLE"], "DOUBLE"),
+    "t_atan2": (guarded_pair(math.atan2), ["DOUBLE", "DOUBLE"], "DOUBLE"),
     **{
-        f"t_{name}": (_guarded(getattr(math, name)), _DD, "DOUBLE")
+        f"t_{name}": (guarded(getattr(math, name)), _DD, "DOUBLE")
         for name in (
             "sinh", "tanh",
             "sqrt", "exp", "sin", "cos", "tan", "asin", "acos", "atan", "degrees", "radians",

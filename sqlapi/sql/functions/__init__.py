@@ -5,6 +5,7 @@ from sqlapi.sql.functions import (  # noqa: F401 - they register what they defin
     best,
     bits,
     dates,
+    formats,
     lambdas,
     maps,
     numbers,

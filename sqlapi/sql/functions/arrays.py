@@ -299,6 +299,10 @@ def _too_many(steps: str, duck: str) -> str:
 
 def _pair(name: str, a: Code, b: Code) -> tuple[str, str, Type]:
     """Return two arrays, coerced to one type, and the type."""
+    if UNKNOWN in (a.type, b.type) and a.type != b.type:
+        # NULL is an array of the other's type
+        known = b.type if a.type == UNKNOWN else a.type
+        a, b = (Code(code.sql, known) for code in (a, b))
     kind = common(_compared(a, name, b), _compared(b, name, a))
     if kind is None:
         raise wrong_arguments(name, [a, b])

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlapi.sql.code import Code, coerced, failing
 from sqlapi.sql.errors import SqlError
+from sqlapi.sql.functions.aggregates import AGGREGATES, Call
 from sqlapi.sql.functions.registry import function, simple, wrong_arguments
-from sqlapi.sql.types import BIGINT, DOUBLE, INTEGER, REAL, VARBINARY, VARCHAR
+from sqlapi.sql.types import (
+    BIGINT,
+    DOUBLE,
+    INTEGER,
+    REAL,
+    TINYINT,
+    UNKNOWN,
+    VARBINARY,
+    VARCHAR,
+)
 
 B, N, V = VARBINARY, BIGINT, VARCHAR
 _WIDTHS = {"tinyint": 8, "smallint": 16, "integer": 32, "bigint": 64}
@@ -13,6 +25,10 @@ _WIDTHS = {"tinyint": 8, "smallint": 16, "integer": 32, "bigint": 64}
 for _hash in ("md5", "sha1", "sha256", "sha512"):
     simple(f"hmac_{_hash}", [B, B], B, f"t_hmac({{0}}, {{1}}, '{_hash}')")
 simple("xxhash64", [B], B, "t_xxhash64({0})")
+simple(
+    "substr substring", [B, N], B, "t_substr_bytes({0}, {1}, CAST(9223372036854775807 AS BIGINT))"
+)
+simple("substr substring", [B, N, N], B, "t_substr_bytes({0}, {1}, {2})")
 simple("to_base64url", [B], V, "translate(to_base64({0}), '+/', '-_')")
 simple("from_base64url", [V], B, "from_base64(translate({0}, '-_', '+/'))")
 simple("to_base32", [B], V, "t_to_base32({0})")
@@ -25,9 +41,39 @@ simple("to_ieee754_64", [DOUBLE], B, "t_pack_float({0}, '>d')")
 simple("to_ieee754_32", [REAL], B, "t_pack_float(CAST({0} AS DOUBLE), '>f')")
 
 
+_SALT = 0x9E3779B185EBCA87
+"""Number by which each hash is multiplied, and which a NULL counts."""
+
+
+def _checksum(call: Call, codes: Sequence[Code]) -> Code:
+    if len(codes) != 1:
+        raise wrong_arguments("checksum", codes)
+    sql, kind = codes[0].sql, codes[0].type
+    if kind.is_integer or kind.name == "boolean":
+        hashed = f"t_hash_number(CAST({sql} AS BIGINT))"
+    elif kind == DOUBLE:
+        hashed = f"t_hash_double({sql})"
+    elif kind.name == "date":
+        hashed = f"t_hash_number(CAST({sql} - DATE '1970-01-01' AS BIGINT))"
+    elif kind.name == "varchar":
+        hashed = f"t_hash_bytes(encode({sql}))"
+    elif kind == VARBINARY:
+        hashed = f"t_hash_bytes({sql})"
+    else:
+        raise SqlError("NOT_SUPPORTED", f"checksum of {kind} is not supported")
+    number = f"CASE WHEN {sql} IS NULL THEN {_SALT}::HUGEINT ELSE CAST({hashed} AS HUGEINT) END"
+    total = call(f"sum({number})")
+    return Code(f"t_checksum(CAST({total} AS VARCHAR))", VARBINARY)
+
+
+AGGREGATES["checksum"] = _checksum
+
+
 def _shift(name: str, arithmetic: bool, left: bool) -> None:
     @function(name)
     def shifted(value: Code, by: Code) -> Code:
+        if value.type == UNKNOWN:
+            return Code("CAST(NULL AS TINYINT)", TINYINT)
         width = _WIDTHS.get(value.type.name)
         if width is None or not by.type.is_integer:
             raise wrong_arguments(name, [value, by])

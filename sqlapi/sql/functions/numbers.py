@@ -13,6 +13,7 @@ from sqlapi.sql.types import (
     MAX_PRECISION,
     TINYINT,
     UNKNOWN,
+    VARCHAR,
     Type,
     array,
     as_decimal,
@@ -45,6 +46,13 @@ simple("bitwise_xor", [N, N], N, "xor({0}, {1})")
 simple("bitwise_not", [N], N, "(~{0})")
 simple("width_bucket", [D, D, D, N], N, "t_width_bucket({0}, {1}, {2}, {3})")
 simple("width_bucket", [D, array(D)], N, "t_bucket({0}, {1})")
+
+
+@function("format_number")
+def _format_number(code: Code) -> Code:
+    if not code.type.is_integer:
+        raise wrong_arguments("format_number", [code])
+    return Code(f"t_format_number(CAST({code.sql} AS BIGINT))", VARCHAR)
 
 
 @function("random", "rand")
@@ -227,8 +235,6 @@ def _from_base(value: Code, radix: Code) -> Code:
 
 @function("to_base")
 def _to_base(value: Code, radix: Code) -> Code:
-    from sqlapi.sql.types import VARCHAR
-
     if not isinstance(radix.value, int) or not 2 <= radix.value <= 36:
         raise wrong_arguments("to_base", [value, radix])
     sql = coerced(value, BIGINT).sql

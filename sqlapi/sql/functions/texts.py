@@ -8,19 +8,16 @@ from sqlapi.sql.binding import applied
 from sqlapi.sql.code import Code, coerced, text
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions.registry import constant, function, simple, wrong_arguments
-from sqlapi.sql.macros import LONGEST_PADDED
 from sqlapi.sql.operators import concatenated
 from sqlapi.sql.types import (
     BIGINT,
     BOOLEAN,
-    DOUBLE,
     INTEGER,
     JSON,
     UNKNOWN,
     VARBINARY,
     VARCHAR,
     array,
-    decimal,
 )
 
 V, B, N = VARCHAR, VARBINARY, BIGINT
@@ -158,68 +155,3 @@ def _json(name: str, value: Code, path: Code) -> Code:
     if value.type != JSON and value.type.name != "varchar":
         raise wrong_arguments("json_extract", [value, path])
     return Code(f"{name}({value.sql}, {text(steps)})", VARCHAR)
-
-
-_SPEC = r"%(?:%|-?,?0?\d*(?:\.\d+)?[sdf])"
-
-
-@function("format")
-def _format(pattern: Code, *values: Code) -> Code:
-    source = constant(pattern, "format")
-    if not values:
-        raise wrong_arguments("format", [pattern])
-    found = re.findall(_SPEC, source)
-    if source.count("%") != sum(spec.count("%") for spec in found):
-        raise SqlError("NOT_SUPPORTED", f"Format {source} is not supported")
-    pieces, rest = [], list(values)
-    for literal in re.split(f"({_SPEC})", source):
-        if not re.fullmatch(_SPEC, literal):
-            pieces.append(text(literal))
-        elif literal == "%%":
-            pieces.append("'%'")
-        elif not rest:
-            raise SqlError("INVALID_FUNCTION_ARGUMENT", f"Format specifier '{literal}'")
-        else:
-            pieces.append(_formatted(literal, rest.pop(0)))
-    return Code(f"({' || '.join(pieces)})", VARCHAR)
-
-
-def _formatted(spec: str, code: Code) -> str:
-    from sqlapi.sql.casts import cast
-
-    parts = re.fullmatch(r"%(-?)(,?)(0?)(\d*)(?:\.(\d+))?([sdf])", spec)
-    kind = code.type
-    if parts is None:
-        raise SqlError("NOT_SUPPORTED", f"Format {spec} is not supported")
-    left, grouped, zeros, width, digits, letter = parts.groups(default="")
-    sql = ""
-    if len(width) > 6 or int(width or 0) > LONGEST_PADDED:
-        raise SqlError(
-            "NOT_SUPPORTED", f"Format {spec[:50]} to more than {LONGEST_PADDED:,} characters"
-        )
-    if letter == "s" and not (grouped or zeros or digits):
-        if kind.name in ("varchar", "boolean", "date") or kind.is_integer:
-            sql = f"coalesce({cast(code, VARCHAR).sql}, 'null')"
-        elif kind == DOUBLE:
-            sql = f"coalesce(t_double_text({code.sql}), 'null')"
-        elif kind.name == "decimal" and kind.scale <= 6:
-            # with a larger scale, small numbers would get an exponent
-            sql = f"coalesce({cast(code, VARCHAR).sql}, 'null')"
-    elif letter == "d" and kind.is_integer and not digits and not (left and zeros):
-        number = f"CAST({code.sql} AS BIGINT)"
-        form = f"'{{:,}}', {number}" if grouped else f"'{{}}', {number}"
-        if zeros and width and not grouped:
-            return f"coalesce(printf('%0{width}d', {number}), 'null')"
-        sql = "" if zeros else f"coalesce(format({form}), 'null')"
-    elif letter == "f" and kind.name == "decimal" and not (grouped or zeros):
-        to = decimal(38, int(digits[:3] or 6))
-        sql = cast(Code(f"CAST({code.sql} AS {to.duck})", to), VARCHAR).sql
-        # Java keeps the sign of a number that is rounded to zero
-        sign = f"CASE WHEN {code.sql} < 0 AND NOT starts_with({sql}, '-') THEN '-' ELSE '' END"
-        sql = f"coalesce({sign} || {sql}, 'null')"
-    if not sql:
-        raise SqlError("NOT_SUPPORTED", f"Format {spec} of {kind} is not supported")
-    if width and int(width):
-        pad = f"repeat(' ', greatest(0, {width} - length({sql})))"
-        sql = f"({sql} || {pad})" if left else f"({pad} || {sql})"
-    return sql
