@@ -64,8 +64,8 @@ def measure_recovery(lab: Lab) -> RecoveryFigures:
     }
     pairs = [(str(engine), column) for engine, column in columns.items()]
     # The server that holds the state of others: of a stand-in, too.
-    depends = [engine for engine in columns if STATE_SERVICE in ENGINES[engine].service().after]
-    pairs += [(STATE_SERVICE, columns[engine]) for engine in depends]
+    needs = {engine: ENGINES[engine].service().depends_on for engine in columns}
+    pairs += [(STATE_SERVICE, columns[name]) for name, on in needs.items() if STATE_SERVICE in on]
     # Use one reader, which keeps schemas: the registry's own database is killed, too.
     topics = Topics(lab.endpoints.kafka, lab.endpoints.registry)
     found = [

@@ -33,7 +33,7 @@ __all__ = [
     "ProcessState",
     "Runtime",
     "ServiceLogs",
-    "SilentSupervisorError",
+    "SupervisorTimeoutError",
     "Usage",
 ]
 
@@ -94,7 +94,7 @@ class ProcessState:
         return self.state in ("FATAL", "EXITED", "STOPPED", "UNKNOWN")
 
 
-class SilentSupervisorError(LabError):
+class SupervisorTimeoutError(LabError):
     """The supervisor of the services runs but does not answer."""
 
     def __init__(self, seconds: float) -> None:
@@ -260,7 +260,7 @@ class Runtime(Protocol):
     """The runtime that starts a lab's services, watches them and reports their state.
 
     It knows services by their records and names. It does not decide whether a service is ready.
-    Any method but `shutdown` may raise SilentSupervisorError.
+    Any method but `shutdown` may raise SupervisorTimeoutError.
     """
 
     @property

@@ -192,12 +192,12 @@ SERVICE = Service(
         recipes=(
             Recipe("front", "local/front", "haproxy", {"BASE": "base"}, artifacts=("haproxy",)),
         ),
-        companions=("front",),
+        sidecars=("front",),
         secrets=lambda endpoints, passwords: {"api": _secrets(endpoints, passwords)},
         variables=_compose_variables,
     ),
-    needed=lambda config: config.api.enabled,
-    after=("sqlapi", "cache"),
-    forgets=True,
+    enabled=lambda config: config.api.enabled,
+    depends_on=("sqlapi", "cache"),
+    ephemeral=True,
     urls=lambda _endpoints, ports: {"swagger": f"http://127.0.0.1:{ports['http']}{SWAGGER}"},
 )

@@ -127,7 +127,7 @@ SERVICE = Service(
         ),
         secrets=lambda _, passwords: {"cache": {PASSWORD_FILE: password_text(passwords)}},
     ),
-    needed=lambda config: config.cache.enabled,
-    forgets=True,
+    enabled=lambda config: config.cache.enabled,
+    ephemeral=True,
     urls=lambda _endpoints, ports: {"redis": f"redis://127.0.0.1:{ports['redis']}"},
 )

@@ -229,7 +229,7 @@ SERVICE = Service(
         reads_references=True,
         secrets=lambda _, passwords: {"connect": {"rest-users": rest_users(passwords)}},
     ),
-    after=("kafka",),
+    depends_on=("kafka",),
     starts_beside=True,
     urls=lambda endpoints, _ports: {"rest": endpoints.connect.url},
     ready_seconds=120,

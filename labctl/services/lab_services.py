@@ -56,7 +56,7 @@ def services_of(config: LabConfig) -> tuple[Service, ...]:
     These are the services that its sources need, the pipeline, optional ones that are enabled, and
     those of the user's own.
     """
-    return (*(service for service in SERVICES if service.needed(config)), *own_services(config))
+    return (*(service for service in SERVICES if service.enabled(config)), *own_services(config))
 
 
 def compose_variables(project: Path, config: LabConfig) -> dict[str, str]:

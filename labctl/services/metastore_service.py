@@ -138,7 +138,7 @@ SERVICE = Service(
     passwords=("metastore",),
     own_database=True,
     heap="192m",
-    needed=lambda config: config.metastore.enabled,
-    after=(STATE_SERVICE,),
+    enabled=lambda config: config.metastore.enabled,
+    depends_on=(STATE_SERVICE,),
     urls=lambda _endpoints, ports: {"thrift": f"thrift://127.0.0.1:{ports['thrift']}"},
 )

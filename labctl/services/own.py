@@ -78,10 +78,10 @@ def _service(name: str, section: OwnService) -> Service:
         native=native,
         probe=partial(_probe, section),
         endpoint=partial(_endpoint, name, section),
-        after=section.depends_on,
+        depends_on=section.depends_on,
         is_own=True,
         checked_by_container=section.ready is not None and section.ready.command is not None,
-        forgets=not keeps_data(section),
+        ephemeral=not keeps_data(section),
         urls=partial(_urls, section),
     )
 

@@ -93,7 +93,7 @@ SERVICE = Service(
                 artifacts=("apicurio-registry",),
             ),
         ),
-        companions=("registry-ui",),
+        sidecars=("registry-ui",),
         secrets=lambda _, passwords: {
             "registry": {
                 "application.properties": properties_text(
@@ -102,7 +102,7 @@ SERVICE = Service(
             }
         },
     ),
-    after=(STATE_SERVICE,),
+    depends_on=(STATE_SERVICE,),
     # It keeps no data itself, and checks each connection to PostgreSQL before it uses it, so that
     # the data there may be replaced while it runs.
     suspension=Suspension(suspend=lambda _: None, resume=lambda _: None),

@@ -174,14 +174,14 @@ class Container:
     recipes: tuple[Recipe, ...] = ()
     """Recipe of its image from packages alone, after those of its base images; empty if it has
     none."""
-    companions: tuple[str, ...] = ()
+    sidecars: tuple[str, ...] = ()
     """Services of the Compose file that are started with it, in addition to its dependencies."""
     x86_only: bool = False
     """Whether its image is for x86-64 only."""
     reads_references: bool = False
     """Whether it resolves the references in connector files."""
     secrets: Callable[[Endpoints, Mapping[str, str]], Mapping[str, Files]] | None = None
-    """Function that returns the secret files of it and its companions, by Compose service.
+    """Function that returns the secret files of it and its sidecars, by Compose service.
 
     None: it reads each of its passwords from a file with the role's name.
     """
@@ -221,13 +221,13 @@ class Service:
     heap: str | None = None
     """Default heap size of its JVM; None if it has no JVM."""
     container: Container = Container()
-    needed: Callable[[LabConfig], bool] = lambda _: True
+    enabled: Callable[[LabConfig], bool] = lambda _: True
     """Function that returns whether a lab has the service at all."""
-    after: tuple[str, ...] = ()
+    depends_on: tuple[str, ...] = ()
     """Services that must be usable before this one can be, if the lab has them."""
     starts_beside: bool = False
     """Whether it waits for its dependencies in `after` itself, so that it can start with them."""
-    forgets: bool = False
+    ephemeral: bool = False
     """Whether none of its data outlives its process, so that snapshots contain none of it."""
     suspension: Suspension | None = None
     """Functions to suspend and resume it, for a service that is slow to start; else None."""

@@ -321,11 +321,11 @@ SERVICE = Service(
             ),
         ),
         # At its start the application asks Connect whether the sink connector writes bronze.
-        companions=("connect",),
+        sidecars=("connect",),
         reads_references=True,
         variables=_compose_variables,
     ),
-    after=("kafka", "registry", "objectstore"),
+    depends_on=("kafka", "registry", "objectstore"),
     suspension=Suspension(_suspend, _resume),
     urls=lambda endpoints, _ports: {"status": f"{endpoints.silver.status_url}/status"},
     ready_seconds=120,

@@ -188,6 +188,6 @@ SERVICE = Service(
         },
         variables=_compose_variables,
     ),
-    after=(STATE_SERVICE, "objectstore"),
+    depends_on=(STATE_SERVICE, "objectstore"),
     urls=lambda _endpoints, ports: {"athena, glue": f"http://127.0.0.1:{ports['http']}"},
 )

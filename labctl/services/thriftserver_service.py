@@ -151,9 +151,9 @@ SERVICE = Service(
     endpoint=_endpoint,
     passwords=("thriftserver", "objectstore"),
     heap="512m",
-    needed=lambda config: config.thriftserver.enabled,
-    after=("metastore", "objectstore"),
-    forgets=True,
+    enabled=lambda config: config.thriftserver.enabled,
+    depends_on=("metastore", "objectstore"),
+    ephemeral=True,
     urls=lambda _endpoints, ports: {"jdbc": f"jdbc:hive2://127.0.0.1:{ports['jdbc']}/"},
     ready_seconds=120,
 )

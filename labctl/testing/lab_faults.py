@@ -42,7 +42,7 @@ class Faults:
     def paused_supervisor(self) -> AbstractContextManager[None]:
         """Pause the supervisor while the block runs; the services keep running.
 
-        Commands raise SilentSupervisorError meanwhile, except `labctl down`, which ends the
+        Commands raise SupervisorTimeoutError meanwhile, except `labctl down`, which ends the
         supervisor.
         """
         return self.lab.runtime.faults.paused_supervisor()

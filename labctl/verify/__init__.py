@@ -11,12 +11,12 @@ from labctl.verify.diff import RowChange, TableDiff
 from labctl.verify.pairs import Captured, SourceCapture, open_pairs
 from labctl.verify.verify_run import (
     CaptureState,
-    NotAnsweringError,
     Pair,
     Rows,
     State,
     TableCapture,
     TableVerdict,
+    UnavailableError,
     VerifyReport,
     verify,
 )
@@ -24,7 +24,6 @@ from labctl.verify.verify_run import (
 __all__ = [
     "CaptureState",
     "Captured",
-    "NotAnsweringError",
     "Pair",
     "RowChange",
     "Rows",
@@ -33,6 +32,7 @@ __all__ = [
     "TableCapture",
     "TableDiff",
     "TableVerdict",
+    "UnavailableError",
     "VerifyReport",
     "changes_between",
     "open_pairs",

@@ -13,7 +13,7 @@ from labctl.config.endpoints import Endpoints
 from labctl.errors import ExitCode, LabError
 from labctl.sources import Source, SourceTable, TableRef, connect, connect_server, endpoint_of
 from labctl.sources.fitness import silver_column
-from labctl.verify.verify_run import CaptureState, NotAnsweringError, Pair, Rows
+from labctl.verify.verify_run import CaptureState, Pair, Rows, UnavailableError
 
 __all__ = ["Captured", "SourceCapture", "lost_values", "open_pairs"]
 
@@ -51,30 +51,30 @@ class _Connection:
         self._source: Source | None = None
 
     def open(self) -> Source:
-        """Return the open connection. Raise NotAnsweringError if the source does not answer."""
+        """Return the open connection. Raise UnavailableError if the source does not answer."""
         if self._source is None or self._source.closed:
             try:
                 self._source = self._connect(self._endpoints, self._name)
             except LabError as error:
                 if error.exit_code is not ExitCode.NOT_READY:
                     raise
-                raise NotAnsweringError(self._service(), error.what) from None
+                raise UnavailableError(self._service(), error.what) from None
         return self._source
 
     @contextmanager
     def answering(self) -> Iterator[None]:
-        """Raise NotAnsweringError when an error in the block ended the connection."""
+        """Raise UnavailableError when an error in the block ended the connection."""
         try:
             yield
         except LabError as error:
             if self._source is None or not self._source.closed:
                 raise
-            raise NotAnsweringError(self._service(), error.what) from None
+            raise UnavailableError(self._service(), error.what) from None
 
     def read(self, ref: TableRef, takes: Callable[[str], bool]) -> Rows:
         """Read all rows, in the columns that `takes` lets through, named as in silver.
 
-        Raise NotAnsweringError, or LabError if the table cannot be compared.
+        Raise UnavailableError, or LabError if the table cannot be compared.
         """
         with self.answering():
             table = self.open().describe(ref)

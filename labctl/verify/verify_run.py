@@ -22,12 +22,12 @@ from labctl.verify.patience import SYSTEM_CLOCK, Clock
 
 __all__ = [
     "CaptureState",
-    "NotAnsweringError",
     "Pair",
     "Rows",
     "State",
     "TableCapture",
     "TableVerdict",
+    "UnavailableError",
     "VerifyReport",
     "verify",
 ]
@@ -51,7 +51,7 @@ class State(StrEnum):
     """The table, or a column of it, has no form in which both sides could be compared."""
 
 
-class NotAnsweringError(LabError):
+class UnavailableError(LabError):
     """Error for a service on a table's path that does not answer now but may answer later."""
 
     def __init__(self, part: str, what: str) -> None:
@@ -75,7 +75,7 @@ class CaptureState:
 
 
 class TableCapture(Protocol):
-    """Capture as one table sees it. Both methods raise NotAnsweringError."""
+    """Capture as one table sees it. Both methods raise UnavailableError."""
 
     def end(self) -> Any:
         """Return the position in the source's log after all changes that the table holds now."""
@@ -102,7 +102,7 @@ class Rows:
 class Pair:
     """A source table and its silver table, as two ways to read them now.
 
-    Each function raises NotAnsweringError when it may work later, and LabError when the table
+    Each function raises UnavailableError when it may work later, and LabError when the table
     cannot be compared.
     """
 
@@ -172,7 +172,7 @@ class _Seen:
     stopped: str | None = None
     """Reason why the records stay where they are."""
     capture: CaptureState = CaptureState()
-    silent: NotAnsweringError | None = None
+    silent: UnavailableError | None = None
     """Error of the part that did not answer; a look counts it as the same while its message is."""
 
     @property
@@ -237,10 +237,10 @@ class _Watched:
         """Ask what is on its way, and note the error of a part that does not answer or refuses."""
         try:
             question()
-        except NotAnsweringError as error:
+        except UnavailableError as error:
             self.seen = replace(self.seen, silent=error)
         except LabError as error:
-            self.seen = replace(self.seen, silent=NotAnsweringError("", error.what))
+            self.seen = replace(self.seen, silent=UnavailableError("", error.what))
 
     def _ask_capture(self) -> None:
         assert self.pair.capture is not None  # noqa: S101 - only marked where there is one
@@ -265,7 +265,7 @@ class _Watched:
                 source.table, silver, source.keys, unread=source.unread, lost=source.lost
             )
             diff = replace(diff, columns_uncaptured=source.uncaptured)
-        except NotAnsweringError as error:
+        except UnavailableError as error:
             self.seen = replace(self.seen, silent=error)
         except LabError as error:
             self.incomparable = str(error)

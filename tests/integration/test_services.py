@@ -76,7 +76,7 @@ def supervisor_of(lab: Lab) -> psutil.Process:
 
 
 def test_every_service_is_tried_here_and_asks_for_what_it_needs() -> None:
-    asked = {service.name: service.after for service in SERVICES}
+    asked = {service.name: service.depends_on for service in SERVICES}
 
     def needed(name: str) -> set[str]:
         return {name}.union(*map(needed, asked[name]))

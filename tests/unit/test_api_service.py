@@ -169,7 +169,7 @@ def test_its_containers_have_one_port_and_what_hands_on_to_them(
     variables = compose_variables(PROJECT, config)
     assert filled(containers["api"]["deploy"]["replicas"], variables) == "3"
     assert "ports" not in containers["api"]
-    (front,) = SERVICE.container.companions
+    (front,) = SERVICE.container.sidecars
     assert containers[front]["profiles"] == containers["api"]["profiles"]
     (published,) = containers[front]["ports"]
     assert filled(published, {"API_HTTP_PORT": "8999"}) == "127.0.0.1:8999:8088"

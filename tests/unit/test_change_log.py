@@ -16,7 +16,7 @@ from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.lab.connectors.capture_progress import Capture
 from labctl.sources import Source, TableRef
 from labctl.sources.base import Row
-from labctl.verify import CaptureState, NotAnsweringError
+from labctl.verify import CaptureState, UnavailableError
 
 TABLE = TableRef("s", "t")
 NAME = "source_connector"
@@ -204,7 +204,7 @@ def test_connect_that_does_not_answer_is_not_a_verdict() -> None:
 
     client = SimpleNamespace(tells_offsets=True, statuses=refuse)
     file = ConnectorFile(NAME, cast(Any, None), {})
-    with pytest.raises(NotAnsweringError, match="does not answer") as raised:
+    with pytest.raises(UnavailableError, match="does not answer") as raised:
         Capture(cast(ConnectClient, client), file, lambda: cast(Source, mysql())).state((1, 2))
     assert raised.value.part == "connect"
 

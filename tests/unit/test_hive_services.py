@@ -159,7 +159,7 @@ def test_containers_have_their_own_passwords_and_no_others(tmp_path: Path) -> No
     for service in (metastore_service.SERVICE, thriftserver_service.SERVICE):
         container = containers[service.name]
         assert container["command"][-2:] == ["labctl.runtimes.compose.hive_container", service.name]
-        assert set(container["depends_on"]) == {"secrets", *service.after}
+        assert set(container["depends_on"]) == {"secrets", *service.depends_on}
         assert service.name in container["profiles"]
 
 

@@ -139,7 +139,7 @@ def test_services_come_after_those_that_they_need(tmp_path: Path) -> None:
     )
     names = [service.name for service in services_of(config)]
     assert names[-2:] == ["second", "first"]
-    assert named(config, "first").after == ("second", "kafka")
+    assert named(config, "first").depends_on == ("second", "kafka")
     # `up` asks for them again and again, and compares.
     assert named(config, "first") == named(config, "first") != named(config, "second")
 
@@ -173,7 +173,7 @@ def test_the_process_has_the_labs_values(tmp_path: Path) -> None:
     assert process.programs == Path(sys.executable).parent
     context.service.native_form.prepare(context)
     assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700
-    assert not context.service.forgets
+    assert not context.service.ephemeral
 
 
 def test_the_container_has_the_labs_values(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_its_container_runs_the_native_command_line() -> None:
         scratch=Path("/tmp/sqlapi"),  # noqa: S108 - of the container
     )
     assert service["command"] == [*native, "--in-container"]
-    assert set(service["depends_on"]) == {"secrets", *SERVICE.after}
+    assert set(service["depends_on"]) == {"secrets", *SERVICE.depends_on}
     assert "environment" not in service
 
 

@@ -16,7 +16,7 @@ from labctl.errors import LabError
 from labctl.lab.lifecycle.ports import Reservation
 from labctl.runtimes.native.families import still_there
 from labctl.runtimes.native.supervisor import ProcessSupervisor
-from labctl.runtimes.runtime_protocols import OVER_LIMIT, SilentSupervisorError
+from labctl.runtimes.runtime_protocols import OVER_LIMIT, SupervisorTimeoutError
 from labctl.services.service import Process
 from labctl.state.lab_state import LabState
 from labctl.state.listeners import has_open, listeners_on
@@ -222,7 +222,7 @@ def test_one_that_does_not_answer_is_told_and_can_still_be_ended(state: LabState
     daemon.suspend()
     try:
         for ask in (impatient.running, impatient.states):
-            with pytest.raises(SilentSupervisorError, match="did not answer"):
+            with pytest.raises(SupervisorTimeoutError, match="did not answer"):
                 ask()
         supervisor.shutdown()
         assert still_there([sleeper], seconds=0) == []
@@ -243,6 +243,6 @@ def test_one_that_stood_still_goes_on_and_starts_what_died_meanwhile(state: LabS
     assert first is not None
     with supervisor.paused():
         os.kill(first, signal.SIGKILL)
-        with pytest.raises(SilentSupervisorError, match="did not answer"):
+        with pytest.raises(SupervisorTimeoutError, match="did not answer"):
             impatient.states()
     wait_for(lambda: supervisor.state("sleeper").pid not in (first, None))

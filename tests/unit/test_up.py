@@ -156,7 +156,7 @@ def service(name: str, *after: str) -> Service:
         native=native,
         probe=usable,
         endpoint=nowhere,
-        after=after,
+        depends_on=after,
     )
 
 

@@ -17,11 +17,11 @@ from labctl.errors import ExitCode, LabError
 from labctl.lab.tables import in_flight
 from labctl.verify import (
     CaptureState,
-    NotAnsweringError,
     Pair,
     Rows,
     State,
     TableVerdict,
+    UnavailableError,
     VerifyReport,
 )
 from labctl.verify import verify as verify_pairs
@@ -260,7 +260,7 @@ def test_a_table_that_is_tried_again_is_waited_for_until_it_has_failed_alike(
 
 def test_a_part_that_does_not_answer_leaves_it_open() -> None:
     silent = replace(
-        pair(iter([])), read_source=raising(NotAnsweringError("mysql", "MySQL is not there"))
+        pair(iter([])), read_source=raising(UnavailableError("mysql", "MySQL is not there"))
     )
     report = verify([silent, pair(iter([rows(3)]))], timeout=0.6)
     assert [v.state for v in report.tables] == [State.CANNOT_TELL, State.EQUAL]
@@ -271,7 +271,7 @@ def test_a_part_that_does_not_answer_leaves_it_open() -> None:
 
 def test_a_part_that_was_stopped_is_not_waited_for() -> None:
     silent = replace(
-        pair(iter([])), read_source=raising(NotAnsweringError("mysql", "MySQL is not there"))
+        pair(iter([])), read_source=raising(UnavailableError("mysql", "MySQL is not there"))
     )
     report = verify([silent], timeout=60, comes_back=lambda part: part != "mysql")
     assert report.tables[0].state is State.CANNOT_TELL
@@ -309,7 +309,7 @@ def test_where_the_log_s_end_is_not_to_be_had_nothing_is_called_different() -> N
         def end(self) -> int:
             self.failures -= 1
             if self.failures >= 0:
-                raise NotAnsweringError("mysql", "MySQL is not there")
+                raise UnavailableError("mysql", "MySQL is not there")
             return super().end()
 
     capture = Lost(BEHIND)
@@ -326,7 +326,7 @@ def test_equality_is_seen_while_connect_is_away() -> None:
     class Away(Capture):
         def state(self, end: int) -> CaptureState:
             if end in self.asked:
-                raise NotAnsweringError("connect", "Kafka Connect is not there")
+                raise UnavailableError("connect", "Kafka Connect is not there")
             return super().state(end)
 
     silver = itertools.chain([rows(2), rows(2)], itertools.repeat(rows(3)))

@@ -212,7 +212,7 @@ SERVICE = Service(
         recipes=(Recipe("mysql", "local/mysql", "mysql", {"BASE": "base"}, artifacts=("mysql",)),)
     ),
     setup=_setup,
-    needed=lambda config: bool(config.sources_of("mysql")),
+    enabled=lambda config: bool(config.sources_of("mysql")),
     urls=lambda endpoints, ports: {
         "sql": client_url("mysql", endpoints.client_of("mysql"), ports["sql"])
     },

@@ -152,8 +152,8 @@ SERVICE = Service(
     passwords=("sqlserver",),
     container=Container(secrets=_secrets, x86_only=True),
     setup=_setup,
-    needed=lambda config: bool(config.sources_of("sqlserver")),
-    after=(STATE_SERVICE,),
+    enabled=lambda config: bool(config.sources_of("sqlserver")),
+    depends_on=(STATE_SERVICE,),
     urls=lambda endpoints, ports: {
         "tds": client_url("sqlserver", endpoints.client_of("sqlserver"), ports["tds"])
     },

@@ -75,7 +75,7 @@ def switch_off(lab: Lab) -> SwitchedOff:
         for name in stopped:
             lab.runtime.stop(name)
         _keep(lab, [])
-    by_file = SERVICE.needed(load_config(lab_file(lab.project, lab.name)))
+    by_file = SERVICE.enabled(load_config(lab_file(lab.project, lab.name)))
     return SwitchedOff(tuple(stopped), by_file)
 
 

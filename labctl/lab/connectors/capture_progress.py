@@ -14,7 +14,7 @@ from labctl.lab.connectors.connector_states import is_running
 from labctl.lab.observe.pipeline_state import NOT_APPLIED
 from labctl.sources import ENGINES, Source, TableRef
 from labctl.sources.change_log import ChangeLog, Position
-from labctl.verify import CaptureState, NotAnsweringError
+from labctl.verify import CaptureState, UnavailableError
 
 __all__ = ["Capture"]
 
@@ -43,7 +43,7 @@ class Capture:
         return self._log().end(ref)
 
     def state(self, end: Position | None) -> CaptureState:
-        """Return the connector's progress relative to `end`. Raises NotAnsweringError."""
+        """Return the connector's progress relative to `end`. Raises UnavailableError."""
         name = self._connector.name
         fault, offset = self._connector_state()
         if fault is not None:
@@ -86,7 +86,7 @@ class Capture:
             except LabError as error:
                 if error.exit_code is not ExitCode.NOT_READY:
                     raise
-                raise NotAnsweringError("connect", error.what) from None
+                raise UnavailableError("connect", error.what) from None
             self._asked = time.monotonic()
         return self._answer
 

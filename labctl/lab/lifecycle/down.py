@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from labctl.config.lab_config import ComposeProfile
 from labctl.lab.lab import Lab
-from labctl.runtimes.runtime_protocols import SilentSupervisorError
+from labctl.runtimes.runtime_protocols import SupervisorTimeoutError
 from labctl.services import connect_service
 from labctl.services.service import Service
 from labctl.services.state_database import STATE_SERVICE
@@ -55,7 +55,7 @@ def _stop(lab: Lab) -> bool:
         was_running = bool(lab.runtime.states())
         if was_running:
             _stop_services(lab)
-    except SilentSupervisorError:
+    except SupervisorTimeoutError:
         was_running = True
     lab.runtime.shutdown()
     return was_running
@@ -64,7 +64,7 @@ def _stop(lab: Lab) -> bool:
 def _kill(lab: Lab) -> None:
     """Kill the services, without letting them save their data."""
     # This database server would leave shared memory behind.
-    with suppress(SilentSupervisorError):
+    with suppress(SupervisorTimeoutError):
         lab.runtime.stop(STATE_SERVICE)
     lab.runtime.faults.kill_all()
 
@@ -91,6 +91,6 @@ def _stop_services(lab: Lab) -> None:
 
 def _needs(one: Service, other: Service) -> bool:
     """Return whether `one` needs `other`. Connect starts without databases, then reads them."""
-    return other.name in one.after or (
+    return other.name in one.depends_on or (
         one.name == connect_service.SERVICE.name and other.name in ENGINES
     )

@@ -56,7 +56,7 @@ def start_services(
     futures: dict[str, Future[str]] = {}
 
     def bring_up_next(service: Service) -> str:
-        dependencies = [name for name in service.after if name in futures]
+        dependencies = [name for name in service.depends_on if name in futures]
         start = service in idle
         beside = start and service.starts_beside
         if beside:

@@ -160,7 +160,7 @@ def _first(wanted: Sequence[Service], complete: Sequence[Service]) -> list[Servi
     names = {service.name for service in wanted}
     first: list[Service] = []
     for service in wanted:
-        lacking = names.intersection(service.after).difference(one.name for one in first)
+        lacking = names.intersection(service.depends_on).difference(one.name for one in first)
         if service in complete and not lacking:
             first.append(service)
     return first
@@ -349,7 +349,7 @@ def _with_dependencies(lab: Lab, names: Sequence[str]) -> list[Service]:
     there = {service.name for service in lab.services}
 
     def add(service: Service) -> None:
-        for dependency in service.after:
+        for dependency in service.depends_on:
             if dependency in there:
                 add(lab.service(dependency))
         if service not in ordered:

@@ -152,7 +152,7 @@ def finish_restore(state: LabState) -> bool:
 
 def builds(lab: Lab) -> dict[str, str]:
     """Return the version that this labctl runs, for each of its services that stores data."""
-    stored = (s for s in lab.services if not (s.forgets or s.is_own))
+    stored = (s for s in lab.services if not (s.ephemeral or s.is_own))
     return {service.name: lab.runtime.inspector.build(service) for service in stored}
 
 

@@ -15,7 +15,7 @@ from labctl.lab.connectors.connector_states import is_running
 from labctl.lab.lab import Lab
 from labctl.lab.observe.pipeline_state import silver_status
 from labctl.tables import LabTable
-from labctl.verify import NotAnsweringError
+from labctl.verify import UnavailableError
 
 __all__ = ["StoppedTables", "in_flight_records", "records_behind", "tables_behind"]
 
@@ -40,7 +40,7 @@ def in_flight_records(lab: Lab, table: LabTable) -> int | None:
 
 
 def records_behind(lab: Lab, table: LabTable) -> int:
-    """Return how many of the topic's records silver has not committed. Raises NotAnsweringError."""
+    """Return how many of the topic's records silver has not committed. Raises UnavailableError."""
     with TopicEnds(lab.endpoints.kafka) as ends:
         return tables_behind(lab, ends, [table])[table.name]
 
@@ -68,7 +68,7 @@ class StoppedTables:
         """Error and offsets of the first failure, and the number of failures by then, by table."""
 
     def why(self, table: LabTable) -> str | None:
-        """Return why a table ingests nothing more; None while it may. Raises NotAnsweringError."""
+        """Return why a table ingests nothing more; None while it may. Raises UnavailableError."""
         status = _status(self._lab, table)
         error, failures = status["error"], status["restarts"]
         if status["state"] == "failed":
@@ -89,7 +89,7 @@ def _ends(ends: TopicEnds, tables: Collection[LabTable]) -> EndOffsets:
     try:
         return ends.of({table.topic for table in tables})
     except LabError as error:
-        raise NotAnsweringError("kafka", error.what) from None
+        raise UnavailableError("kafka", error.what) from None
 
 
 def _behind(ends: dict[int, int], committed: dict[str, int]) -> int:
@@ -97,7 +97,7 @@ def _behind(ends: dict[int, int], committed: dict[str, int]) -> int:
 
 
 def _status(lab: Lab, table: LabTable) -> dict[str, Any]:
-    """Return the Spark application's status of a table. Raises NotAnsweringError, or LabError."""
+    """Return the Spark application's status of a table. Raises UnavailableError, or LabError."""
     return _status_of(_statuses(lab), table)
 
 
@@ -105,7 +105,7 @@ def _statuses(lab: Lab) -> dict[str, dict[str, Any]]:
     try:
         tables: dict[str, dict[str, Any]] = silver_status(lab)["tables"]
     except requests.RequestException as error:
-        raise NotAnsweringError(
+        raise UnavailableError(
             "silver", f"the Spark application does not answer: {type(error).__name__}"
         ) from None
     return tables

@@ -27,7 +27,7 @@ from labctl.lab.tables.in_flight import records_behind
 from labctl.lake import Lake
 from labctl.sources import ENGINES, Source, TableRef, connect
 from labctl.tables import LabTable
-from labctl.verify import NotAnsweringError
+from labctl.verify import UnavailableError
 from lakehouse.table_names import quoted
 
 __all__ = ["TableCheck", "check_tables", "silver_rows", "wait_for_rows"]
@@ -200,5 +200,5 @@ def _require_not_failed(lab: Lab, table: LabTable) -> None:
 def _caught_up(lab: Lab, table: LabTable) -> bool:
     try:
         return records_behind(lab, table) == 0
-    except (NotAnsweringError, LabError):
+    except (UnavailableError, LabError):
         return False

@@ -16,14 +16,14 @@ from labctl.lab.connectors.source_files import source_file
 from labctl.lab.lab import Lab
 from labctl.lab.tables.in_flight import StoppedTables, tables_behind
 from labctl.lake import Lake
-from labctl.runtimes.runtime_protocols import SilentSupervisorError
+from labctl.runtimes.runtime_protocols import SupervisorTimeoutError
 from labctl.sources import Source, TableRef
 from labctl.sources.column_filters import is_taken
 from labctl.tables import LabTable
 from labctl.verify import (
     Captured,
-    NotAnsweringError,
     TableVerdict,
+    UnavailableError,
     VerifyReport,
     open_pairs,
     verify,
@@ -60,11 +60,11 @@ def verify_lab(
         try:
             return lake.read(name) if lake.has_commit(name) else None
         except OSError as error:
-            raise NotAnsweringError("objectstore", f"the object store: {error}") from None
+            raise UnavailableError("objectstore", f"the object store: {error}") from None
         except LabError as error:
             if error.exit_code is not ExitCode.NOT_READY:
                 raise
-            raise NotAnsweringError("objectstore", error.what) from None
+            raise UnavailableError("objectstore", error.what) from None
 
     stopped = StoppedTables(lab)
 
@@ -117,6 +117,6 @@ def _comes_back(lab: Lab, part: str) -> bool:
     """Return whether a silent service may recover by itself: it was not stopped or given up."""
     try:
         state = lab.runtime.states().get(part)
-    except SilentSupervisorError:
+    except SupervisorTimeoutError:
         return True
     return state is not None and state.state not in ("STOPPED", "FATAL")

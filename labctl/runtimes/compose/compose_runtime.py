@@ -182,7 +182,7 @@ class ComposeRuntime:
                 hint="labctl up",
                 exit_code=ExitCode.NOT_READY,
             )
-        beside = (name for name in service.container.companions if name in self._definitions)
+        beside = (name for name in service.container.sidecars if name in self._definitions)
         names = sorted([service.name, *beside])
         with ExitStack() as held:
             # Two concurrent commands for the same container conflict.
@@ -200,8 +200,8 @@ class ComposeRuntime:
     def _only_with(self, name: str) -> list[str]:
         """Return Compose services that exist only for this service of the lab."""
         known = {service.name: service for service in services_of(self._config)}
-        companions = known[name].container.companions
-        return [one for one in companions if one in self._definitions and one not in known]
+        sidecars = known[name].container.sidecars
+        return [one for one in sidecars if one in self._definitions and one not in known]
 
     def own_ports(self) -> set[int]:
         every = self.engine.containers(self.name).values()
@@ -232,7 +232,7 @@ class ComposeRuntime:
         return files + [self._project / file for file in self._profile.files]
 
     def lab_services(self) -> list[str]:
-        """Return the services that Compose runs, companions included, without the user's own."""
+        """Return the services that Compose runs, sidecars included, without the user's own."""
         return [name for name in self._definitions if name not in self._config.own_services]
 
     def _write_own_services(self) -> None:
@@ -278,9 +278,9 @@ class ComposeRuntime:
         return {name: image for name, image in images.items() if not self.engine.image_id(image)}
 
     def _images(self, services: Sequence[Service]) -> dict[str, str]:
-        """Return the images of `services` and of their companions, by service."""
+        """Return the images of `services` and of their sidecars, by service."""
         wanted = {service.name for service in services}
-        wanted |= {name for service in services for name in service.container.companions}
+        wanted |= {name for service in services for name in service.container.sidecars}
         return {
             name: str(definition["image"])
             for name, definition in self._definitions.items()

@@ -24,7 +24,7 @@ from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixe
 from labctl.errors import ExitCode, LabError
 from labctl.runtimes.native.families import families_below, still_there, with_descendants
 from labctl.runtimes.native.supervisor_config import KEEPER, configuration
-from labctl.runtimes.runtime_protocols import ProcessState, SilentSupervisorError
+from labctl.runtimes.runtime_protocols import ProcessState, SupervisorTimeoutError
 from labctl.services.service import PASSED_ON, Process
 from labctl.state.lab_state import LabState, write_private
 from labctl.state.sockets import owner_of
@@ -54,7 +54,7 @@ _LISTENERS = ("events", "mending")
 class ProcessSupervisor:
     """A client of the lab's supervisord.
 
-    All methods except those that end supervisord raise SilentSupervisorError if it runs but does
+    All methods except those that end supervisord raise SupervisorTimeoutError if it runs but does
     not answer.
     """
 
@@ -185,7 +185,7 @@ class ProcessSupervisor:
                 late.kill()
         except (OSError, xmlrpc.client.Error, psutil.NoSuchProcess):
             pass
-        except SilentSupervisorError:
+        except SupervisorTimeoutError:
             # Kill it first, so that it does not restart the processes that end_strays ends.
             for supervisor in self.processes()[:1]:
                 supervisor.kill()
@@ -289,7 +289,7 @@ class ProcessSupervisor:
         deadline = time.monotonic() + _ANSWER_SECONDS
         while any(one.running for name, one in self.states().items() if name not in but):
             if time.monotonic() > deadline:
-                raise SilentSupervisorError(_ANSWER_SECONDS)
+                raise SupervisorTimeoutError(_ANSWER_SECONDS)
             time.sleep(_POLL_SECONDS)
 
     def _command(self, method: str, name: str, wait: bool, *, unless: str) -> None:
@@ -312,7 +312,7 @@ class ProcessSupervisor:
     ) -> Any:
         """Call supervisord's API over a new connection.
 
-        Raises OSError if supervisord does not run, and SilentSupervisorError if the answer takes
+        Raises OSError if supervisord does not run, and SupervisorTimeoutError if the answer takes
         longer than `seconds`.
         """
         limit = self._answer_seconds if seconds is None else seconds
@@ -321,7 +321,7 @@ class ProcessSupervisor:
             server = xmlrpc.client.ServerProxy("http://localhost", transport=transport)
             return getattr(getattr(server, namespace), method)(*arguments)
         except TimeoutError:
-            raise SilentSupervisorError(limit) from None
+            raise SupervisorTimeoutError(limit) from None
         finally:
             transport.close()
 
