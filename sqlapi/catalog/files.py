@@ -18,7 +18,7 @@ from sqlapi.sql.errors import SqlError
 from sqlapi.sql.types import Type
 from sqlapi.storage import Storage
 
-__all__ = ["Files", "Partition", "column_type"]
+__all__ = ["Files", "Partition", "column_type", "partition_rows"]
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """A partition's value that means NULL."""
@@ -183,6 +183,17 @@ class Files:
                 paths.append(uri)
         made = {n: values_array([row.get(n) for row in rows], k) for n, k in columns.items()}
         return pa.table([*made.values(), pa.array(paths, pa.string())], names=[*made, FILE])
+
+
+def partition_rows(rows: Sequence[Sequence[str]], keys: Mapping[str, Type]) -> pa.Table:
+    """Return a row per partition, with the values of its keys. Raises SqlError."""
+    arrays = [
+        of_partition(
+            pa.chunked_array([pa.array([_value(row, at) for row in rows], pa.string())]), kind
+        )
+        for at, kind in enumerate(keys.values())
+    ]
+    return pa.table(arrays, names=list(keys))
 
 
 def column_type(column: Mapping[str, Any]) -> Type:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlapi.catalog import information_schema
 from sqlapi.catalog.file_columns import FILE_COLUMNS, with_file_columns
-from sqlapi.catalog.files import Files, Partition, column_type
+from sqlapi.catalog.files import Files, Partition, column_type, partition_rows
+from sqlapi.catalog.hudi import partition_values
 from sqlapi.catalog.information_schema import Asked
 from sqlapi.catalog.views import is_view, view_text
 from sqlapi.protocol.errors import ApiError
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 __all__ = ["Described", "Reader"]
 
 _PARALLEL = 4
+_PARTITIONS = "$partitions"
+"""Ending of the name of a table of another table's partitions, as in Trino."""
 
 
 class Described(Protocol):
@@ -80,6 +84,8 @@ class Reader:
         self._names: dict[str, dict[str, str]] = {}
         """Names of a source's columns in their own case, by their names in lower case."""
         self._hidden: dict[str, Mapping[str, Type]] = {}
+        self._made: dict[str, pa.Table] = {}
+        """Rows of tables of partitions."""
         self._information: dict[str, str] = {}
         """Tables of `information_schema`."""
 
@@ -89,6 +95,8 @@ class Reader:
             raise SqlError("CATALOG_NOT_FOUND", f"Catalog '{catalog}' not found")
         if database == information_schema.SCHEMA:
             return self._of_catalog(name, as_of)
+        if name.endswith(_PARTITIONS):
+            return self._of_partitions(catalog, database, name.removesuffix(_PARTITIONS), as_of)
         try:
             if found := self._all.lake_table(database, name):
                 return self._of_source(database, name, found, as_of)
@@ -114,6 +122,32 @@ class Reader:
         key = f"{schema}.{name}"
         self._information[key] = name
         return Table(key, schema, name, shape.columns, hidden=shape.hidden)
+
+    def _of_partitions(
+        self, catalog: str | None, database: str, name: str, as_of: str | None
+    ) -> Table:
+        """Return the table `name$partitions`, with a row per partition of a table."""
+        whole = f"{name}{_PARTITIONS}"
+        described = self.table(catalog, database, name, as_of)
+        if described.key in self._sources:
+            source = self._sources[described.key][0]
+            keys = [key.lower() for key in source.partition_keys]
+            folders = self._all.source.partitions(source)
+            rows = [[unquote(value) for value in partition_values(one)] for one in folders]
+        else:
+            definition = self._stored.get(described.key, {})
+            keys = [key["Name"].lower() for key in definition.get("PartitionKeys") or []]
+            found = self._all.partitions(database, name) if keys else ()
+            rows = [list(one["Values"]) for one in found if len(one["Values"]) == len(keys)]
+        if not keys:
+            raise SqlError(
+                "TABLE_NOT_FOUND", f"Table '{self._catalog}.{database}.{whole}' does not exist"
+            )
+        key = f"{database}.{whole}"
+        columns = {name: described.columns[name] for name in keys}
+        self._made[key] = partition_rows(rows, columns)
+        self._hidden[key] = {}
+        return Table(key, database, whole, columns)
 
     def _missing(self, database: str, name: str) -> SqlError:
         try:
@@ -224,7 +258,9 @@ class Reader:
     def _rows(self, key: str, columns: Mapping[str, Type], where: Sequence[Comparison]) -> pa.Table:
         plain = [column for column in columns if column not in self._hidden[key]]
         path = [PATH] if len(plain) < len(columns) else []
-        if key in self._sources:
+        if key in self._made:
+            rows = self._made[key].select(plain) if plain else self._made[key]
+        elif key in self._sources:
             source, view = self._sources[key]
             # a count of rows needs one column
             names = self._names[key]

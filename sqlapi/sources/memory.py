@@ -46,7 +46,9 @@ class MemorySource:
         if not table.partition_keys:
             return []
         rows = self._rows(table, MergeView()).select(list(table.partition_keys)).to_pylist()
-        return sorted({"/".join(f"{k}={quote(str(v))}" for k, v in r.items()) for r in rows})
+        return sorted(
+            {"/".join(f"{k}={quote(str(v), safe='')}" for k, v in r.items()) for r in rows}
+        )
 
     def last_commit(self, table: SourceTable) -> str | None:
         return None

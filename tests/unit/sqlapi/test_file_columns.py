@@ -245,3 +245,22 @@ def test_rows_that_name_no_file_have_no_path() -> None:
 
 def test_no_rows() -> None:
     assert _merged([], [], []) == []
+
+
+def test_the_partitions_of_a_table_as_a_table(storage: Storage) -> None:
+    options = {"format": "PARQUET", "partitioned_by": ("k",)}
+    catalog = Catalog({"t": _written(storage, options)})
+    assert ask(catalog, storage, 'SELECT * FROM "t$partitions" ORDER BY 1') == [("a",), ("b",)]
+    asked = """SELECT count(*), max(p.k) FROM d."t$partitions" p WHERE p.k < 'b'"""
+    assert ask(catalog, storage, asked) == [("1", "a")]
+    plain = Catalog({"t": _written(storage, {"format": "PARQUET"})})
+    with pytest.raises(SqlError, match=r"d\.t\$partitions' does not exist"):
+        ask(plain, storage, 'SELECT * FROM "t$partitions"')
+
+
+def test_the_partitions_of_a_table_of_a_source(storage: Storage) -> None:
+    rows = {"d.t": pa.table({"n": [1, 2, 3], "k": ["a/b", "c", "c"]})}
+    source = MemorySource(rows, partition_keys={"d.t": ["k"]})
+    catalog = Catalog({}, source)
+    asked = 'SELECT k FROM "t$partitions" ORDER BY 1'
+    assert ask(catalog, storage, asked) == [("a/b",), ("c",)]
