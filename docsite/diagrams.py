@@ -82,15 +82,16 @@ def exactly_once() -> str:
 
 def layers() -> str:
     """Draw which layers may import which."""
-    picture = Drawing(760, 470, "Imports go one way, from the top to the bottom")
+    picture = Drawing(760, 532, "Imports go one way, from the top to the bottom")
     rows = (
         ("cli", "one file per command"),
         ("testing, latency, soak, promote, importing, watching, conformance", "built on a lab"),
         ("lab", "up, down, status, seeding, connectors, snapshots"),
         ("runtimes, images", "processes, containers, managed services"),
-        ("services, sources, datasets", "one record per service, engine, data set"),
+        ("services, datasets", "one record per service, data set"),
         ("kafka, kafkaconnect, lake, verify, aws", "clients of the services"),
-        ("config, artifacts, home", "lab.toml, locked parts, state on this machine"),
+        ("sources", "one record per engine, and access by it"),
+        ("config, artifacts, state", "lab.toml, locked parts, state on this machine"),
     )
     for number, words in enumerate(rows):
         y = 20 + 62 * number

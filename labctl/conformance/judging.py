@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from labctl.conformance.cases import Case
-from labctl.sources.fitness import silver_column
+from labctl.kafkaconnect.arrival_forecast import silver_column
 from labctl.verify import State, TableVerdict
 
 __all__ = ["End", "Phase", "Result", "equal_but_for", "judged"]

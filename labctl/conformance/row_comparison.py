@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from labctl.config.endpoints import ObjectStore
 from labctl.conformance.forms import silver_value, source_field, source_value
+from labctl.kafkaconnect.arrival_forecast import silver_column
 from labctl.sources import Source, TableRef
-from labctl.sources.fitness import silver_column
 
 __all__ = ["differences", "read_silver", "read_source"]
 

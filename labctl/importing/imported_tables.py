@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from labctl.errors import ExitCode, LabError
-from labctl.importing.hudi_keys import unknown_key
 from labctl.importing.import_changes import UNFILLED, Import, ImportedFile, is_unfilled
 from labctl.importing.project import Project, files_of, target_of
+from labctl.lake.hudi_keys import unknown_key
 from labctl.shipped import own_or_shipped
 from labctl.tables import PROPERTIES
 from lakehouse.errors import ConfigurationError

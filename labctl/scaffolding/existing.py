@@ -13,13 +13,13 @@ from labctl.config.endpoints import Database
 from labctl.config.lab_config import NOT_SOURCES
 from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.arrival_forecast import silver_column, table_findings
+from labctl.kafkaconnect.column_filters import COLUMNS_LEFT_OUT, column_entry
 from labctl.scaffolding.foreign import type_text, value_literal, why_left_out
 from labctl.scaffolding.new_connectors import source_text
 from labctl.scaffolding.new_source import NewSource, NewTable, engine_of, require_source_name
 from labctl.sources import ENGINES, Source, SourceTable, TableRef
 from labctl.sources.capture_limits import Limits
-from labctl.sources.column_filters import COLUMNS_LEFT_OUT, column_entry
-from labctl.sources.fitness import silver_column, table_findings
 
 __all__ = ["existing_source", "parse_dsn", "schema_statements"]
 

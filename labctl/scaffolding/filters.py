@@ -8,10 +8,10 @@ from collections.abc import Mapping
 
 from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.column_filters import COLUMNS_LEFT_OUT
 from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.lab.connectors.table_filters import EXCLUDED, TABLES, entries_of, refused_by
 from labctl.sources import TableRef
-from labctl.sources.column_filters import COLUMNS_LEFT_OUT
 from lakehouse.regular_files import read_text
 
 __all__ = ["with_table", "without_columns", "without_table"]

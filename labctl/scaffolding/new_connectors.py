@@ -9,11 +9,11 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from labctl.engine_names import EngineName
+from labctl.kafkaconnect.column_filters import COLUMNS_LEFT_OUT
 from labctl.kafkaconnect.connector_files import parse_connector
 from labctl.kafkaconnect.keys import NOTIFICATIONS, SIGNALS
 from labctl.shipped import shipped
 from labctl.sources import ENGINES
-from labctl.sources.column_filters import COLUMNS_LEFT_OUT
 from labctl.tables import CONNECTORS
 from lakehouse.references import reference
 

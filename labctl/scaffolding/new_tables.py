@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.arrival_forecast import silver_column
+from labctl.kafkaconnect.column_filters import COLUMNS_LEFT_OUT, with_columns_left_out
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.topic_names import topic_of
 from labctl.lab.connectors.capture_checks import limit_problems, limits_of
@@ -30,8 +32,6 @@ from labctl.scaffolding.properties import BASE, base_text, free_table_name, silv
 from labctl.sinks import Sink, sink_files
 from labctl.sources import ENGINES, Source, SourceTable, TableRef, connect
 from labctl.sources.capture_limits import Limits
-from labctl.sources.column_filters import COLUMNS_LEFT_OUT, with_columns_left_out
-from labctl.sources.fitness import silver_column
 from labctl.state.file_changes import changed_files
 from labctl.tables import LabTable
 from lakehouse.bronze.sink_config import topics_taken

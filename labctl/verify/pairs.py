@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from labctl.config.endpoints import Endpoints
 from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.arrival_forecast import silver_column
 from labctl.sources import Source, SourceTable, TableRef, connect, connect_server, endpoint_of
-from labctl.sources.fitness import silver_column
 from labctl.verify.verify_run import CaptureState, Pair, Rows, UnavailableError
 
 __all__ = ["Captured", "SourceCapture", "lost_values", "open_pairs"]

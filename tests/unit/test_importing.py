@@ -18,10 +18,10 @@ from labctl.cli.app import root
 from labctl.config.lab_config import LabConfig
 from labctl.errors import ExitCode
 from labctl.importing import import_connectors, open_project
-from labctl.importing.hudi_keys import unknown_key
 from labctl.kafkaconnect.apply import check_keys
 from labctl.kafkaconnect.connector_files import read_connector
 from labctl.lab.connectors.reference_keys import offered_keys
+from labctl.lake.hudi_keys import unknown_key
 from labctl.tables import lab_tables
 from lakehouse.bronze.sink_config import sink_problems, topics_taken
 from lakehouse.properties import read_properties

@@ -18,6 +18,7 @@ from labctl.artifacts.fetch_progress import SilentProgress
 from labctl.config.lab_config import LabConfig, find_project
 from labctl.engines.postgres.postgres_limits import UNDECODED, UNSENT
 from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.column_filters import COLUMNS_LEFT_OUT
 from labctl.kafkaconnect.connector_files import ConnectorFile, read_connector
 from labctl.lab.connectors.connector_states import check_files
 from labctl.lab.connectors.table_filters import lets_through
@@ -31,7 +32,6 @@ from labctl.scaffolding.new_tables import add_table, named_table, remove_table
 from labctl.scaffolding.project import new_project, write_project
 from labctl.sources import SourceTable, TableRef
 from labctl.sources.capture_limits import UNLOGGED, Lack, Limits
-from labctl.sources.column_filters import COLUMNS_LEFT_OUT
 from labctl.state.lab_state import LabState
 from tests.unit.killing import kill_at_every_change
 

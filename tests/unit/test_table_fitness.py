@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labctl.engine_names import EngineName
+from labctl.kafkaconnect.arrival_forecast import Finding, silver_column, table_findings
+from labctl.kafkaconnect.column_filters import excluding, is_taken, pattern_of
 from labctl.scaffolding.new_connectors import source_text
 from labctl.sources import ENGINES, SourceTable, TableRef
 from labctl.sources.base import Declared
-from labctl.sources.column_filters import excluding, is_taken, pattern_of
-from labctl.sources.fitness import Finding, silver_column, table_findings
 
 REF = TableRef("public", "thing")
 TEXT = {"postgres": "text", "mysql": "text", "sqlserver": "nvarchar"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
+from labctl.kafkaconnect.column_filters import is_taken
 from labctl.sources.base import TableRef, quoted
-from labctl.sources.column_filters import is_taken
 
 if TYPE_CHECKING:
     from labctl.kafkaconnect.connector_files import ConnectorFile

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from labctl.kafkaconnect.connector_files import ConnectorFile
-from labctl.kafkaconnect.keys.lists import names
-from labctl.lab.lab import Lab
-from labctl.sources import ENGINES, Source, TableRef
-from labctl.sources.capture_limits import Limits
-from labctl.sources.column_filters import (
+from labctl.kafkaconnect.column_filters import (
     COLUMNS,
     COLUMNS_LEFT_OUT,
     is_taken,
     with_columns_left_out,
 )
+from labctl.kafkaconnect.connector_files import ConnectorFile
+from labctl.kafkaconnect.keys.lists import names
+from labctl.lab.lab import Lab
+from labctl.sources import ENGINES, Source, TableRef
+from labctl.sources.capture_limits import Limits
 
 __all__ = ["captured_refs", "limit_problems", "limits_of", "reselects"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from labctl.importing.hudi_keys import unknown_key
 from labctl.lab.connectors.source_files import source_files
 from labctl.lab.lab import Lab
+from labctl.lake.hudi_keys import unknown_key
 from lakehouse.older_keys import ROOT, TOPIC
 from lakehouse.properties import TableConfig, read_placed
 

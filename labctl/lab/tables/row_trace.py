@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from labctl.errors import ExitCode, LabError
 from labctl.kafka.topic_records import Topics
+from labctl.kafkaconnect.arrival_forecast import silver_column
 from labctl.kafkaconnect.keys import lists
 from labctl.lab.connectors.source_files import source_file
 from labctl.lab.lab import Lab
@@ -31,7 +32,6 @@ from labctl.lake.deadletters import DeadLetter
 from labctl.lake.instants import to_datetime
 from labctl.lake.records import Record
 from labctl.sources import SourceColumn, TableRef, connect, connect_server
-from labctl.sources.fitness import silver_column
 from labctl.tables import LabTable
 from labctl.verify import CaptureState
 from lakehouse.deletes import TRUNCATED, is_deleted

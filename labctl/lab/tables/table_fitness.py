@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.arrival_forecast import Finding, table_findings
 from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.lab.connectors.capture_checks import limits_of
 from labctl.lab.connectors.source_files import source_file
@@ -14,7 +15,6 @@ from labctl.lab.connectors.table_filters import lets_through
 from labctl.lab.lab import Lab
 from labctl.sources import Source, SourceTable, TableRef, connect
 from labctl.sources.capture_limits import NO_LIMITS, Limits
-from labctl.sources.fitness import Finding, table_findings
 
 __all__ = [
     "FitTable",

@@ -10,6 +10,7 @@ import pyarrow as pa
 from labctl.config.aws import AwsProfile
 from labctl.errors import ExitCode, LabError
 from labctl.kafka.offsets import TopicEnds
+from labctl.kafkaconnect.column_filters import is_taken
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors.capture_progress import Capture
 from labctl.lab.connectors.source_files import source_file
@@ -18,7 +19,6 @@ from labctl.lab.tables.in_flight import StoppedTables, tables_behind
 from labctl.lake import Lake
 from labctl.runtimes.runtime_protocols import SupervisorTimeoutError
 from labctl.sources import Source, TableRef
-from labctl.sources.column_filters import is_taken
 from labctl.tables import LabTable
 from labctl.verify import (
     Captured,

@@ -1,7 +1,7 @@
 """Hudi's own keys, from the constants of its classes.
 
 Hudi accepts any key, and gives no message about a key that it never reads. For maintainers, after a
-new version of Hudi: `python -m labctl.importing.hudi_keys JAR` writes `hudi_keys.txt` from the
+new version of Hudi: `python -m labctl.lake.hudi_keys JAR` writes `hudi_keys.txt` from the
 bundle.
 """
 
@@ -42,7 +42,7 @@ def unknown_key(key: str) -> str | None:
 
 @cache
 def _known() -> frozenset[str]:
-    text = (files("labctl.importing") / "hudi_keys.txt").read_text(encoding="utf-8")
+    text = (files("labctl.lake") / "hudi_keys.txt").read_text(encoding="utf-8")
     return frozenset(text.split())
 
 

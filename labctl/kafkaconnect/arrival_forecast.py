@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from labctl.engine_names import EngineName
+from labctl.kafkaconnect.column_filters import excluding, is_taken, pattern_of
 from labctl.kafkaconnect.keys.check import unwrapping
 from labctl.kafkaconnect.keys.lists import names
 from labctl.sources.base import SourceColumn, SourceTable, TableRef
 from labctl.sources.capture_limits import NO_LIMITS, Limits
-from labctl.sources.column_filters import excluding, is_taken, pattern_of
 from labctl.sources.engine_registry import ENGINES
 from labctl.sources.uncompared import arrival
 from lakehouse.bookkeeping import BOOKKEEPING

@@ -1,0 +1,45 @@
+"""Imports go one way: the packages of labctl form layers, of which none imports one above it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+from labctl.engine_names import FOLDER
+
+LABCTL = FOLDER.parent
+OF_ENGINES = {
+    "lab/clients/client_programs.py",
+    "lab/clients/tsql.py",
+    "runtimes/compose/stand_in_container.py",
+}
+"""Modules for the programs of one engine. All others find the engines by their names."""
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield the packages of labctl that a module imports when it is imported itself."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            names = [f"{node.module}.{one.name}" for one in node.names]
+            for name in names if node.module == "labctl" else [node.module]:
+                parts = name.split(".")
+                if parts[0] == "labctl" and len(parts) > 1:
+                    yield parts[1]
+
+
+def test_no_package_imports_one_that_imports_it() -> None:
+    layers: dict[str, set[str]] = {}
+    for path in LABCTL.rglob("*.py"):
+        name = path.relative_to(LABCTL)
+        package = name.parts[0].removesuffix(".py")
+        below = set(imported(path)) - {package}
+        if name.as_posix() in OF_ENGINES:
+            below.discard("engines")
+        layers.setdefault(package, set()).update(below)
+    assert "engines" not in set().union(*layers.values())
+    try:
+        TopologicalSorter(layers).prepare()
+    except CycleError as error:
+        raise AssertionError(f"they import each other: {' <- '.join(error.args[1])}") from None
