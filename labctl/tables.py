@@ -61,11 +61,18 @@ class LabTable:
         )
 
 
-def full_name(name: str, names: Iterable[str], *, word: str = "table", place: str = "") -> str:
+def full_name(
+    name: str,
+    names: Iterable[str],
+    *,
+    word: str = "table",
+    words: str = "tables",
+    place: str = "",
+) -> str:
     """Return the entry of `names`, each `database.table`, that `name` stands for.
 
-    Raises LabError (USAGE) if none or several match; the message calls it a `word` and ends with
-    `place`.
+    Raises LabError (USAGE) if none or several match; the message calls it a `word`, all of them
+    `words`, and ends with `place`.
     """
     known = list(names)
     try:
@@ -79,7 +86,7 @@ def full_name(name: str, names: Iterable[str], *, word: str = "table", place: st
     if full is None:
         raise LabError(
             f"There is no {word} {name!r}{place}",
-            hint=f"{did_you_mean(name, known)}{word}s: {', '.join(known) or 'none yet'}",
+            hint=f"{did_you_mean(name, known)}{words}: {', '.join(known) or 'none yet'}",
             exit_code=ExitCode.USAGE,
         )
     return full

