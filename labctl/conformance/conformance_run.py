@@ -127,7 +127,7 @@ def run_conformance(lab: Lab, plan: Plan, say: Say = lambda _: None) -> Conforma
         missing_types=missing,
         failures=tuple(map(failure_of, shrunk)),
         named=named_of(results),
-        matrix=tuple(matrix_of(results, shrunk)),
+        matrix=tuple(matrix_of(results, shrunk, missing)),
     )
 
 

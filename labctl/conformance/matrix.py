@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from pydantic import BaseModel, ConfigDict
 
@@ -31,14 +33,26 @@ class MatrixCell(BaseModel):
     """Number of tables whose end counts for this cell."""
 
 
-def matrix_of(results: Iterable[Result], shrunk: Iterable[Result]) -> list[MatrixCell]:
-    """Return the matrix of a run. A failed table counts only as shrunk.
+_OF_NAMES = ("its column '", "its columns '", "the name '", "has no primary key")
+"""Parts of a refusal for a name, or for the lack of a key, whatever the columns' types."""
 
-    A type therefore does not count as failed because of another column of its table.
+
+def matrix_of(
+    results: Iterable[Result],
+    shrunk: Iterable[Result],
+    missing: Mapping[EngineName, Collection[str]] = MappingProxyType({}),
+) -> list[MatrixCell]:
+    """Return the matrix of a run, without the types that the lab's servers lack (`missing`).
+
+    A failed table counts only as shrunk. A type therefore does not count as failed because of
+    another column of its table.
     """
     ends: dict[tuple[EngineName, str, ValueClass, Phase], list[End]] = {}
     for result in [*(r for r in results if r.end is not End.FAILED), *shrunk]:
+        lacking = missing.get(result.case.engine, ())
         for column, values, phase in _seen(result.case):
+            if column.kind.declared in lacking:
+                continue
             if (end := _end(result, column, phase)) is not None:
                 key = (result.case.engine, column.kind.declared, values, phase)
                 ends.setdefault(key, []).append(end)
@@ -75,16 +89,22 @@ def _classes(
 
 def _end(result: Result, column: Column, phase: Phase) -> End | None:
     """Return the end of one column, from its table's result; None if that says nothing of it."""
-    named = column.name in result.reason
     if result.end is End.EQUAL:
         return End.EQUAL
     if result.end is End.UNCOMPARED:
         return End.UNCOMPARED if f"{column.name}: " in result.reason else End.EQUAL
     if result.end in (End.PUT_ASIDE, End.REFUSED):
-        return result.end if named else None
+        return result.end if _is_blamed(column.name, result.reason) else None
     if result.end is End.FAILED and phase is result.phase:
         others = [c for c in result.case.columns if c.name not in result.case.keys]
         # With several columns, any may be the cause, unless the reason names it.
         alone = others == [column] or not others
         return End.FAILED if alone or f"column {column.name}:" in result.reason else None
     return None
+
+
+def _is_blamed(name: str, reason: str) -> bool:
+    """Return whether a table ended so because of this column's type or values."""
+    if any(part in reason for part in _OF_NAMES):
+        return False
+    return re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", reason) is not None

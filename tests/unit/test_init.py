@@ -88,6 +88,16 @@ def test_a_new_project_is_one_that_a_lab_can_run(
     compile((folder / "tests" / "test_lab.py").read_text(), "test_lab.py", "exec")
 
 
+def test_numbers_are_not_booleans_in_a_new_project(here: Path) -> None:
+    """TICKIT's connector makes booleans of its `tinyint(1)`; another table may have 2 in one."""
+    (tickit,) = (Path(__file__).parents[2] / "connectors").glob("source_*mysql*.json")
+    assert "TinyIntOneToBooleanConverter" in tickit.read_text()
+    init("shop", "--source", "crm=mysql")
+    (own,) = (here / "shop" / "connectors").glob("source_*.json")
+    assert "TinyInt" not in own.read_text()
+    assert "boolean" not in own.read_text()
+
+
 def test_two_sources_with_a_table_of_one_name(here: Path) -> None:
     """What the project's test and its first query name is one table."""
     said = init("shop", "--source", "a=mysql", "--source", "b=postgres")

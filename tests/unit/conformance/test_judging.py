@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from labctl.conformance.cases import Case
+from labctl.conformance.cases import Case, Cell, Column, Kind, ValueClass
 from labctl.conformance.conformance_report import counts_of, failure_of
 from labctl.conformance.generation import generate
 from labctl.conformance.judging import End, Phase, Result, judged
@@ -130,6 +130,35 @@ def test_the_matrix_keeps_the_worst_of_what_tables_showed() -> None:
     declared = next(c.kind.declared for c in case.columns if c.name == name)
     assert {c.end for c in cells if c.type == declared} == {End.PUT_ASIDE}
     assert End.EQUAL in {cell.end for cell in cells}
+
+
+@pytest.mark.parametrize(
+    ("reason", "blamed"),
+    [
+        ("its c1 is NaN, which the column's type cannot hold exactly", True),
+        ("Column shop.t.c1 is decimal(8,2), but now arrives as text", True),
+        ("A table cannot be captured: public.t: its key column is c1, of the type name", True),
+        ("A table cannot be captured: public.t: its column 'c1': Debezium reads each byte", False),
+        ("A table cannot be captured: public.t: its columns 'C0' and 'c1': both become C0", False),
+        ("A table cannot be captured: public.c1: the name 'c1' is no name of a topic", False),
+        ("public.tb0c1_54 has no primary key: its rows could not be told apart", False),
+        ("its c11 is NaN, which the column's type cannot hold exactly", False),
+    ],
+)
+def test_a_type_is_blamed_for_its_values_and_not_for_names(reason: str, blamed: bool) -> None:
+    kind = Kind("integer", "integer", "7", ("1", "2"))
+    case = Case(
+        "postgres",
+        1,
+        "t",
+        (Column("c1", kind),),
+        (),
+        ((1, {"c1": Cell(ValueClass.NULL, "NULL")}),),
+        (),
+    )
+    aside = [Result(case, End.PUT_ASIDE, Phase.LOAD, reason)]
+    assert [cell.end for cell in matrix_of(aside, [])] == [End.PUT_ASIDE] * blamed
+    assert matrix_of(aside, [], {"postgres": ["integer"]}) == []
 
 
 def test_a_failure_is_kept_as_sql_with_the_command_that_repeats_it() -> None:
