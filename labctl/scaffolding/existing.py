@@ -15,6 +15,7 @@ from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.arrival_forecast import silver_column, table_findings
 from labctl.kafkaconnect.column_filters import COLUMNS_LEFT_OUT, column_entry
+from labctl.scaffolding.column_notes import column_notes
 from labctl.scaffolding.foreign import type_text, value_literal, why_left_out
 from labctl.scaffolding.new_connectors import source_text
 from labctl.scaffolding.new_source import NewSource, NewTable, engine_of, require_source_name
@@ -72,7 +73,9 @@ def existing_source(address: str, *, copy_rows: int = 0) -> NewSource:
         source = name or _source_name(endpoint.database)
         found = _tables(database, engine, endpoint)
         limits = {t.ref: ENGINES[engine].limits(database, t.ref, "") for t in found}
-        left_out = _left_out(source, engine, found, limits)
+        config: dict[str, str] = json.loads(source_text(source, engine, ["x"]))
+        left_out = _left_out(config, engine, found, limits)
+        notes = tuple(_notes(found, left_out, engine, config, limits))
         tables = [table for table in found if table.ref not in left_out]
         keyed = [table for table in tables if table.keys]
         if not keyed:
@@ -80,7 +83,7 @@ def existing_source(address: str, *, copy_rows: int = 0) -> NewSource:
                 f"{endpoint.database} at {endpoint.host}:{endpoint.port} has no table with a "
                 f"primary key that {endpoint.user} may read and labctl can write",
                 hint="name another database, or another user",
-                details=tuple(_notes(found, left_out, engine, limits)),
+                details=notes,
                 exit_code=ExitCode.USAGE,
             )
         rows = _rows(database, keyed, copy_rows) if copy_rows else None
@@ -93,7 +96,7 @@ def existing_source(address: str, *, copy_rows: int = 0) -> NewSource:
         tuple(NewTable(t.ref, tuple(map(silver_column, t.keys))) for t in keyed),
         schema,
         rows,
-        tuple(_notes(found, left_out, engine, limits)),
+        notes,
         tuple(
             column_entry(table.ref, column)
             for table in keyed
@@ -134,14 +137,13 @@ def _source_name(database: str) -> str:
 
 
 def _left_out(
-    source: str,
+    config: Mapping[str, str],
     engine: EngineName,
     tables: Sequence[SourceTable],
     limits: Mapping[TableRef, Limits],
 ) -> dict[TableRef, str]:
     """Return why tables are left out: labctl cannot write or cannot capture them."""
     found = {t.ref: why_left_out(t, engine) for t in tables}
-    config: dict[str, str] = json.loads(source_text(source, engine, ["x"]))
     refs = [table.ref for table in tables if found[table.ref] is None]
     for table in tables:
         if found[table.ref] is None:
@@ -161,8 +163,10 @@ def _notes(
     tables: Sequence[SourceTable],
     left_out: Mapping[TableRef, str],
     engine: EngineName,
+    config: Mapping[str, str],
     limits: Mapping[TableRef, Limits],
 ) -> Iterator[str]:
+    captured = [table.ref for table in tables if table.ref not in left_out]
     for table in tables:
         limit = limits[table.ref]
         if reason := left_out.get(table.ref):
@@ -175,11 +179,8 @@ def _notes(
             )
         if not table.keys:
             yield f"{table.ref} has no primary key: it is made, and not captured"
-        if table.unread:
-            unread = ", ".join(
-                f"{column.name}: {type_text(column.type, engine)}" for column in table.unread
-            )
-            yield f"{table.ref}: `labctl verify` cannot compare {unread}"
+        else:
+            yield from column_notes(table, engine, config, captured, limit)
 
 
 def schema_statements(database: Source, source: str, tables: Sequence[SourceTable]) -> str:

@@ -345,6 +345,28 @@ def test_a_database_that_is_there_is_made_again_from_what_is_read(
         assert verify_table(held, there.read(ref), ["id"]).equal
 
 
+def test_of_a_partitioned_table_the_whole_is_read_and_no_partition(endpoints: Endpoints) -> None:
+    with connect(endpoints, "postgres") as source:
+        pass
+    with foreign_database(endpoints, source) as (there, schema, dsn):
+        whole = TableRef(schema, "event")
+        there.execute(
+            f"CREATE TABLE {whole} (id integer, on_day date, price money, PRIMARY KEY (id, on_day))"
+            " PARTITION BY RANGE (on_day)"
+        )
+        for year in (2025, 2026):
+            there.execute(
+                f"CREATE TABLE {schema}.event_{year} PARTITION OF {whole}"
+                f" FOR VALUES FROM ('{year}-01-01') TO ('{year + 1}-01-01')"
+            )
+        found = existing_source(dsn)
+    assert [table.ref for table in found.tables] == [whole]
+    left_out = [note for note in found.notes if "is left out" in note]
+    assert len(left_out) == 2, found.notes
+    assert all("it is a partition of" in note for note in left_out)
+    assert any("event: price (with a loss: text with two digits" in note for note in found.notes)
+
+
 HOSTILE_COLUMNS = [
     "a: int);COPY(SELECT 1)TO PROGRAM'touch /tmp/x';/*",
     "b: */CREATE TABLE z(id int,--",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from labctl.lab.lab import Lab
 from labctl.lab.tables import table_fitness
 from labctl.scaffolding import existing
 from labctl.scaffolding.examples import example_source
+from labctl.scaffolding.new_connectors import source_text
 from labctl.scaffolding.project import new_project, write_project
 from labctl.sources import SourceTable, TableRef
 from labctl.sources.base import Declared, Row
@@ -88,8 +90,9 @@ def test_a_database_that_does_not_answer_leaves_the_trace(
 
 def test_a_new_project_leaves_such_a_table_out_also_without_a_key() -> None:
     refs = [TableRef("public", name) for name in ("customer", "twins")]
+    config = json.loads(source_text("shop", "postgres", ["public"]))
     for keys in (("id",), ()):
         tables = [described(ref, keys=keys) for ref in refs]
-        left_out = existing._left_out("shop", "postgres", tables, dict.fromkeys(refs, Limits()))
+        left_out = existing._left_out(config, "postgres", tables, dict.fromkeys(refs, Limits()))
         assert list(left_out) == [refs[1]]
         assert "both become unit_price" in left_out[refs[1]]
