@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
+from urllib.parse import unquote
 
 from sqlapi.athena.definitions_sql import DefinitionStatements, full_name
 from sqlapi.athena.inserts import insert_columns, insert_query, insert_target
 from sqlapi.athena.outcome import Outcome, Work
-from sqlapi.athena.partitions import check_keys
+from sqlapi.athena.partitions import check_keys, escaped
 from sqlapi.athena.results import Output
 from sqlapi.athena.statements import Statement, parse
 from sqlapi.athena.tables_defined import read_only
@@ -166,10 +167,15 @@ class QueryStatements:
         given = {"DatabaseName": database, "TableName": name}
         known = [one["Values"] for one in self._all.partitions(database, name)]
         for uri, values in files:
-            if values and values not in known:
-                storage = definition["StorageDescriptor"] | {"Location": uri.rpartition("/")[0]}
-                partition = {"Values": values, "StorageDescriptor": storage}
+            if not values or values in known:
+                continue
+            storage = definition["StorageDescriptor"] | {"Location": uri.rpartition("/")[0]}
+            partition = {"Values": values, "StorageDescriptor": storage}
+            try:
                 self._glue.create_partition({**given, "PartitionInput": partition})
+            except ApiError as error:  # another statement may have added it meanwhile
+                if error.code != "AlreadyExistsException":
+                    raise SqlError("HIVE_METASTORE_ERROR", error.message) from None
 
     def insert(self, statement: Statement, work: Work, run: Run) -> Outcome:
         """Add files to a table that a client has defined."""
@@ -188,13 +194,14 @@ class QueryStatements:
         except LocationError as error:
             raise SqlError("INVALID_TABLE_PROPERTY", str(error)) from None
         for one in self._all.partitions(database, name):
-            if not place_of(one).startswith(f"{s3_place(target.location)}/"):
+            if unquote(place_of(one)) != unquote(_folder(target, one["Values"])):
                 raise SqlError("NOT_SUPPORTED", "INSERT into a table with partitions elsewhere")
         given = [kind for _, kind in self._columns(statement.query, work, run)]
         sql = insert_query(statement.query, given, columns, statement.values)
         told = self._write(target, replace(statement, query=sql), work, run)
-        work.made.clear()
+        # Files whose partitions cannot be added are taken away with the failed statement.
         self._add_partitions(database, name, definition, told.files)
+        work.made.clear()
         return self._written(told, work)
 
     def unload(self, statement: Statement, work: Work, run: Run) -> Outcome:
@@ -339,3 +346,10 @@ def _list(value: str) -> tuple[str, ...]:
     if not re.fullmatch(r"ARRAY\s*\[.*\]", value.strip(), re.IGNORECASE | re.DOTALL):
         raise SqlError("INVALID_TABLE_PROPERTY", f"Not an array: {value}")
     return tuple(name.lower() for name in re.findall(r"'([^']*)'", value))
+
+
+def _folder(target: Target, values: Sequence[str]) -> str:
+    """Return where INSERT writes the rows of a partition."""
+    keys = zip(target.partitioned_by, values, strict=False)
+    names = (f"{escaped(key)}={escaped(value)}" for key, value in keys)
+    return "/".join([s3_place(target.location), *names])

@@ -242,7 +242,9 @@ class TableStatements:
             paths = [path[start:] for path, _ in self._storage.sizes(location)]
         except (LocationError, OSError) as error:
             raise SqlError("HIVE_METASTORE_ERROR", str(error)) from None
-        folders = dict.fromkeys("/".join(path.split("/")[: len(keys)]) for path in paths)
+        parts = [path.split("/") for path in paths]
+        # The last part is a file's name, which may look like a folder's.
+        folders = dict.fromkeys("/".join(p[: len(keys)]) for p in parts if len(p) > len(keys))
         known = {tuple(one["Values"]) for one in self._all.partitions(row["database"], row["name"])}
         added = []
         for folder in folders:

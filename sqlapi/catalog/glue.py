@@ -298,15 +298,17 @@ class Glue:
         row = self._stored(given["DatabaseName"], given["TableName"])
         values = given["PartitionInput"].get("Values") or given["PartitionValueList"]
         self._check_count(row, values)
-        changed = self._store.run(
-            "UPDATE glue_partition SET definition = %s, partition_values = %s"
-            " WHERE database = %s AND name = %s AND partition_values = %s",
-            [
-                Jsonb(given["PartitionInput"]),
-                values, row["database"], row["name"],
-                given["PartitionValueList"],
-            ],
-        )  # fmt: skip
+        place = [row["database"], row["name"], given["PartitionValueList"]]
+        try:
+            changed = self._store.run(
+                "WITH statistics AS (UPDATE glue_column_statistics SET partition_values = %s"
+                " WHERE database = %s AND name = %s AND partition_values = %s)"
+                " UPDATE glue_partition SET definition = %s, partition_values = %s"
+                " WHERE database = %s AND name = %s AND partition_values = %s",
+                [values, *place, Jsonb(given["PartitionInput"]), values, *place],
+            )
+        except psycopg.errors.UniqueViolation:
+            raise ApiError("AlreadyExistsException", "Partition already exists.") from None
         if not changed:
             raise ApiError("EntityNotFoundException", "Cannot find partition.")
         return {}

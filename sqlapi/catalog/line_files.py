@@ -26,6 +26,7 @@ _COMPRESSIONS: dict[str, Literal["gzip", "zstd", "bz2"]] = {
     "zst": "zstd",
     "bz2": "bz2",
 }
+csv.field_size_limit(2**31 - 1)  # a field is as long as its file allows
 _UNREAD = ("snappy", "lzo", "lz4", "deflate", "zip")
 _KNOWN = {
     "field.delim", "serialization.format", "escape.delim", "line.delim", "collection.delim",
@@ -111,19 +112,20 @@ def _split(form: _Form) -> Callable[[str], list[str | None]]:
 
 def _escaped_parts(line: str, form: _Form) -> Iterator[tuple[str, str]]:
     """Yield each field as it stands and with its escapes resolved."""
-    start, value, at = 0, "", 0
+    start, at = 0, 0
+    signs: list[str] = []
     while at < len(line):
         if line[at] == form.escape and at + 1 < len(line):
-            value += {"n": "\n", "r": "\r"}.get(line[at + 1], line[at + 1])
+            signs.append({"n": "\n", "r": "\r"}.get(line[at + 1], line[at + 1]))
             at += 2
         elif line[at] == form.delimiter:
-            yield line[start:at], value
+            yield line[start:at], "".join(signs)
             at += 1
-            start, value = at, ""
+            start, signs = at, []
         else:
-            value += line[at]
+            signs.append(line[at])
             at += 1
-    yield line[start:], value
+    yield line[start:], "".join(signs)
 
 
 def _csv_split(parameters: Mapping[str, str]) -> Callable[[str], list[str | None]]:
@@ -138,6 +140,7 @@ def _csv_split(parameters: Mapping[str, str]) -> Callable[[str], list[str | None
             rows = csv.reader(
                 [line], delimiter=delimiter, quotechar=quote, doublequote=True,
                 escapechar=escape if escape != quote else None,
+                strict=True,  # else a quote that is still open at the end of a line is none
             )  # fmt: skip
             return list(next(rows, [""]) or [""])
         except csv.Error as error:
@@ -192,8 +195,8 @@ def read_json(
 
 def _object(line: str, uri: str, *, lenient: bool) -> dict[str, Any]:
     try:
-        told = json.loads(line)
-    except ValueError:
+        told = json.loads(line, parse_constant=_no_number)
+    except (ValueError, RecursionError):
         told = None
     if isinstance(told, dict):
         return {key.lower(): value for key, value in told.items()}
@@ -202,8 +205,12 @@ def _object(line: str, uri: str, *, lenient: bool) -> dict[str, Any]:
     raise SqlError("HIVE_BAD_DATA", f"{uri}: a line is no JSON object")
 
 
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is no JSON")
+
+
 def values_array(values: Sequence[Any], kind: Type) -> Any:
-    """Return Python's values of JSON or Avro as a column of a type. Raises Arrow's errors."""
+    """Return Python's values of JSON or Avro as a column of a type. Raises SqlError."""
     if kind.args:
         return pa.array([_nested(value, kind) for value in values], arrow_type(kind))
     if kind.name == "varbinary":
@@ -211,11 +218,19 @@ def values_array(values: Sequence[Any], kind: Type) -> Any:
     if any(isinstance(value, bytes) for value in values):
         raise SqlError("HIVE_BAD_DATA", f"Bytes in a column of type {kind}")
     texts = [_text(value) for value in values]
-    return pa.array(texts, pa.string()).cast(arrow_type(kind))
+    try:
+        return pa.array(texts, pa.string()).cast(arrow_type(kind))
+    except pa.ArrowInvalid:
+        raise SqlError("HIVE_BAD_DATA", f"A value is no {kind}") from None
 
 
 def _binary(value: Any) -> bytes | None:
-    return base64.b64decode(value) if isinstance(value, str) else value
+    if value is None or isinstance(value, bytes):
+        return value
+    try:
+        return base64.b64decode(value, validate=True)
+    except (TypeError, ValueError):
+        raise SqlError("HIVE_BAD_DATA", "A value of type varbinary is no text in Base64") from None
 
 
 def _nested(value: Any, kind: Type) -> Any:

@@ -53,6 +53,7 @@ def test_partitions_are_found_added_and_dropped(
     for day in ("2024-01-01", "2024-01-02"):
         _put(endpoint, f"own/{name}/day={day}/a.csv", f"{day[-2:]},1\n")
     _put(endpoint, f"own/{name}_else/a.csv", "9,1\n")
+    _put(endpoint, f"own/{name}/day=2024-01-09.csv", "8,1\n")  # a file, and no folder
     athena.rows(_create(name, keys="PARTITIONED BY (day date)", header=0))
     assert athena.rows(f"SELECT id FROM {name}") == []
     found = athena.rows(f"MSCK REPAIR TABLE {name}")
@@ -72,10 +73,12 @@ def test_partitions_are_found_added_and_dropped(
     athena.rows(f"ALTER TABLE {name} DROP PARTITION (day = '2024-01-01')")
     athena.rows(f"ALTER TABLE {name} DROP IF EXISTS PARTITION (day = '2024-01-01')")
     assert "not found" in athena.error(f"ALTER TABLE {name} DROP PARTITION (day = '2024-01-01')")
-    athena.rows(
+    rename = (
         f"ALTER TABLE {name} PARTITION (day = '2024-01-03')"
-        " RENAME TO PARTITION (day = '2024-01-04')"
+        " RENAME TO PARTITION (day = '2024-01-0{}')"
     )
+    assert "already exists" in athena.error(rename.format(2))
+    athena.rows(rename.format(4))
     athena.rows(
         f"ALTER TABLE {name} PARTITION (day = '2024-01-02')"
         f" SET LOCATION 's3://{BUCKET}/own/{name}_else/'"
@@ -100,6 +103,9 @@ def test_insert(athena: Athena, name: str, form: str) -> None:
     assert "mismatched column types" in athena.error(f"INSERT INTO {name} SELECT 1")
     assert "does not exist" in athena.error(f"INSERT INTO {name} (nope) SELECT 1")
     assert "does not exist" in athena.error("INSERT INTO nowhere SELECT 1")
+    # A row would go to the folder of its value, which is no longer that of the partition.
+    athena.rows(f"ALTER TABLE {name} PARTITION (k = 'y') RENAME TO PARTITION (k = 'w')")
+    assert "partitions elsewhere" in athena.error(f"INSERT INTO {name} SELECT 9, 'i', 'w'")
 
 
 def test_tables_of_the_lake_are_read_only_and_said_to_be(athena: Athena) -> None:

@@ -107,6 +107,41 @@ def test_escapes(storage: Storage) -> None:
     assert found == [("a,b", "c\\d"), (None, "x")]
 
 
+def test_many_escapes_take_time_as_the_text_is_long(storage: Storage) -> None:
+    """Text that is copied for each sign would take hours here, and the run's limit would tell."""
+    count = 3_000_000
+    _lines(storage, "\\a" * count + "\n")
+    form = {"field.delim": ",", "escape.delim": "\\"}
+    ((value,),) = _rows(storage, _definition({"a": "string"}, serde=form))
+    assert value == "a" * count
+
+
+def test_csv_whose_quote_stays_open_is_refused_and_a_long_field_is_not(storage: Storage) -> None:
+    definition = _definition({"s": "string", "n": "string"}, CSV)
+    _lines(storage, '"a\nb",2\n')
+    with pytest.raises(SqlError, match="A line is no CSV"):
+        _rows(storage, definition)
+    _lines(storage, f"{'x' * 200_000},2\n")
+    assert _rows(storage, definition) == [("x" * 200_000, "2")]
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "said"),
+    [
+        ('{"v": ' + "[" * 100_000 + "]" * 100_000 + "}", "string", "no JSON object"),
+        ('{"v": NaN}', "double", "no JSON object"),
+        ('{"v": "@@@="}', "binary", "no text in Base64"),
+        ('{"v": 3}', "binary", "no text in Base64"),
+        ('{"v": 1.5}', "int", "A value is no integer"),
+        ('{"v": 99999999999}', "int", "A value is no integer"),
+    ],
+)
+def test_json_that_does_not_fit(storage: Storage, line: str, kind: str, said: str) -> None:
+    _lines(storage, f"{line}\n")
+    with pytest.raises(SqlError, match=said):
+        _rows(storage, _definition({"v": kind}, JSON))
+
+
 def test_csv_with_quotes_and_a_header(storage: Storage) -> None:
     _lines(storage, 'n,s\r\n1,"a,""b"""\r\n2,plain\r\n')
     _lines(storage, 'n,s\n3,"x\\"y"\n', "b.csv")
