@@ -39,14 +39,24 @@ class _Engines(Mapping[str, Engine]):
 
 def _load(name: str) -> Engine:
     points = entry_points(group=GROUP, name=name)
-    engine = next(iter(points)).load() if points else import_module(f"labctl.engines.{name}").ENGINE
+    if not points:
+        own: Engine = import_module(f"labctl.engines.{name}").ENGINE
+        return own
+    try:
+        engine = next(iter(points)).load()
+    except (ImportError, AttributeError) as error:
+        raise _unusable(name, str(error)) from error
     if not isinstance(engine, Engine) or engine.name != name:
-        raise LabError(
-            f"The engine {name} of a package is no labctl.sources.Engine of that name",
-            hint=f"correct the package's entry point in {GROUP}, or uninstall the package",
-            exit_code=ExitCode.ENVIRONMENT,
-        )
+        raise _unusable(name, "it is no labctl.sources.Engine of that name")
     return engine
+
+
+def _unusable(name: str, why: str) -> LabError:
+    return LabError(
+        f"The database engine {name} of an installed package cannot be used: {why}",
+        hint=f"correct the package's entry point in {GROUP}, or uninstall the package",
+        exit_code=ExitCode.ENVIRONMENT,
+    )
 
 
 ENGINES: Mapping[str, Engine] = _Engines()
@@ -55,5 +65,5 @@ ENGINES: Mapping[str, Engine] = _Engines()
 
 def engine_of_connector(connector_class: str) -> Engine | None:
     """Return the engine that connectors of a class read from; None for other connectors."""
-    found = (e for e in ENGINES.values() if e.connector_class == connector_class)
-    return next(found, None)
+    readers = (e for e in ENGINES.values() if e.connector_class == connector_class)
+    return next(readers, None)

@@ -17,20 +17,20 @@ NAMED = re.compile(
     re.IGNORECASE,
 )
 ELSEWHERE = {
-    "artifacts": "the parts of every service, by their names in the lock",
-    "sqlserver": "SQL Server's stand-in, a program of its own",
-    "cli": "a command has its program's name: `labctl psql`, `labctl mysql`",
+    "artifacts/": "the parts of every service, by their names in the lock",
+    "sqlserver/": "SQL Server's stand-in, a program of its own",
+    "cli/": "commands have the names of programs, and examples: `labctl mysql`, `orders=postgres`",
     "lab/clients/client_programs.py": "these programs",
     "lab/clients/tsql.py": "the lab's own sqlcmd",
     "conformance/document.py": "a page with examples",
     "sources/document.py": "a page with examples",
-    "hive": "the metastore's own schema file",
+    "hive/": "the metastore's own schema file",
     "lake/serve_sql.py": "the SQL endpoint's own state",
     "services/metastore_service.py": "the metastore's JDBC driver",
     "services/registry_service.py": "the registry's JDBC driver",
     "runtimes/compose/stand_in_container.py": "the stand-in's container",
 }
-"""What names one for another reason."""
+"""Modules and folders that may name an engine, each with its reason."""
 
 
 def modules() -> Iterator[str]:
@@ -59,7 +59,9 @@ def words(node: ast.AST) -> Iterator[str]:
             yield text
         case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
             yield name
-        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.keyword(arg=str(name)) | ast.alias(name=name):
             yield name
         case ast.ImportFrom(module=str(name)):
             yield name
