@@ -7,6 +7,7 @@ from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
+from labctl.engine_names import GROUP
 from labctl.errors import ExitCode, LabError
 from labctl.sources import ENGINES, engine_registry
 
@@ -15,7 +16,7 @@ MADE = replace(ENGINES["mysql"], name="made", title="Made", connector_class="exa
 
 def engines(monkeypatch: pytest.MonkeyPatch, value: str) -> list[str]:
     """Return the names of the engines where a package brings `made` under this entry point."""
-    point = EntryPoint("made", value, engine_registry.GROUP)
+    point = EntryPoint("made", value, GROUP)
     monkeypatch.setattr(
         engine_registry, "entry_points", lambda **by: EntryPoints([point]).select(**by)
     )
