@@ -316,7 +316,7 @@ def _drop_database(lab: Lab, engine: EngineName) -> None:
             if signals is not None:
                 # Other engines have the signal table in the source's own database.
                 source.execute(f"DROP TABLE IF EXISTS {source.qualified(signals)}")
-            source.execute(f"DROP DATABASE {source.quote(traits.schema)}")
+            source.execute(f"DROP DATABASE {source.quote(_schema(engine))}")
         return
     server = lab.endpoints.servers[engine].model_copy(update={"database": traits.other_database})
     with ENGINES[engine].client(server) as administrator:
@@ -324,4 +324,4 @@ def _drop_database(lab: Lab, engine: EngineName) -> None:
 
 
 def _schema(engine: EngineName) -> str:
-    return ENGINES[engine].conformance().schema
+    return ENGINES[engine].default_schema or SILVER

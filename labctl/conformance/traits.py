@@ -18,8 +18,6 @@ class Traits:
     """Every column type that it can declare, with values chosen by hand."""
     quotes: tuple[str, str]
     """Characters before and after a quoted name."""
-    schema: str
-    """Schema of the tables."""
     longest_name: int
     """Length of the longest name; in bytes if `names_in_bytes`, else in characters."""
     names_in_bytes: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,15 +21,12 @@ from labctl.kafkaconnect.keys import as_today, wrong_keys
 from labctl.lab.connectors.reference_keys import offered_keys
 from labctl.scaffolding.new_connectors import SINK, sink_template, sink_text
 from labctl.sources import ENGINES
+from labctl.sources.engine_registry import engine_of_connector
 from labctl.tables import CONNECTORS
 from lakehouse.bronze.sink_config import sink_problems
 from lakehouse.bronze.sink_keys import SINK_CONNECTOR
 
 __all__ = ["import_connectors"]
-
-_ENGINES: Mapping[str, EngineName] = {
-    engine.connector_class: name for name, engine in ENGINES.items()
-}
 
 
 @dataclass
@@ -67,14 +64,15 @@ def import_connectors(folder: Path, project: Project) -> Import:
         class_ = parsed.config.get("connector.class")
         if class_ is None:
             result.notes.append(f"{path} is left alone: it has no connector.class")
-        elif class_ in _ENGINES:
-            sources.append(_read_source(parsed, _ENGINES[class_], result))
+        elif (engine := engine_of_connector(class_)) is not None:
+            sources.append(_read_source(parsed, engine.name, result))
         elif class_ == SINK_CONNECTOR:
             sinks.append((parsed, Edits(parsed)))
         else:
+            classes = (known.connector_class for known in ENGINES.values())
             result.problems.append(
                 f"{parsed.place('connector.class')}: {class_} is no connector that a lab runs: "
-                f"{', '.join((*_ENGINES, SINK_CONNECTOR))}; move the file away"
+                f"{', '.join((*classes, SINK_CONNECTOR))}; move the file away"
             )
     _name(sources, project)
     for source in sources:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from labctl.services.service import Service
     from labctl.sources.type_rules import TypeRule
 
-__all__ = ["CDC_USER", "Arrival", "Engine", "Preparation", "Rds"]
+__all__ = ["CDC_USER", "Arrival", "ArrivalVerdict", "Engine", "Preparation", "Rds"]
 
 CDC_USER = "debezium"
 """Login of connectors, unless their engine names another one."""
@@ -62,7 +62,9 @@ class Rds:
     database."""
 
 
-Arrival = tuple[str, Literal["as text", "lossy", "not captured", "not compared"], str]
+ArrivalVerdict = Literal["as text", "lossy", "not captured", "not compared"]
+"""Verdict on a type without a rule."""
+Arrival = tuple[str, ArrivalVerdict, str]
 """An expression for the catalogue's names of types, the verdict, and the form of the values."""
 Unrecorded = Callable[[Source, Collection[TableRef], "ConnectorFile"], Mapping[TableRef, str]]
 

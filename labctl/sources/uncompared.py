@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 from labctl.engine_names import EngineName
+from labctl.sources.engine import ArrivalVerdict
 from labctl.sources.engine_registry import ENGINES
 
 __all__ = ["arrival"]
 
-_Verdict = Literal["as text", "lossy", "not captured", "not compared"]
-_UNSEEN: tuple[_Verdict, str] = (
+_UNSEEN: tuple[ArrivalVerdict, str] = (
     "not captured",
     "Debezium leaves a type out that it does not know; `labctl verify` cannot compare it",
 )
 _NOT_COMPARED = "; `labctl verify` cannot compare it"
 
 
-def arrival(engine: EngineName, type_text: str) -> tuple[_Verdict, str]:
+def arrival(engine: EngineName, type_text: str) -> tuple[ArrivalVerdict, str]:
     """Return the verdict on a column whose type has no rule, and how its values arrive."""
     # PostgreSQL names the schema of an extension's type if it is not in the search path.
     plain = type_text.lower().rpartition(".")[2]

@@ -21,7 +21,6 @@ def _read_as_text(form: str | None, name: str) -> str:
 TRAITS = Traits(
     column_types=MYSQL,
     quotes=("`", "`"),
-    schema="conformance",
     longest_name=64,
     # Names hold three bytes per character; others are replaced with a warning.
     wide_characters=False,

@@ -16,7 +16,6 @@ def _read_as_text(form: str | None, name: str) -> str:
 TRAITS = Traits(
     column_types=POSTGRES,
     quotes=('"', '"'),
-    schema="public",
     longest_name=63,
     names_in_bytes=True,
     tells_case=True,

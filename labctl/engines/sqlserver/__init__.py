@@ -13,7 +13,7 @@ from labctl.engines.sqlserver.sqlserver_change_log import SqlServerLog
 from labctl.engines.sqlserver.sqlserver_client_files import client_variables
 from labctl.engines.sqlserver.sqlserver_connector import CONNECTOR_TRAITS
 from labctl.engines.sqlserver.sqlserver_limits import sqlserver_limits
-from labctl.engines.sqlserver.sqlserver_sql_files import SQL_FILES
+from labctl.engines.sqlserver.sqlserver_sql_files import SQL_FILES, text_literal
 from labctl.engines.sqlserver.sqlserver_uncompared import UNCOMPARED
 from labctl.sources.base import Source, TableRef, quoted
 from labctl.sources.engine import Engine, Preparation, Rds
@@ -39,17 +39,17 @@ def _preparation(source: Preparation) -> str:
     enable = "".join(
         f"""\
 IF NOT EXISTS (SELECT 1 FROM sys.tables
-        WHERE object_id = OBJECT_ID({_text(f"{_quoted(table.schema)}.{_quoted(table.name)}")})
+        WHERE object_id = OBJECT_ID({text_literal(_named(table))})
             AND is_tracked_by_cdc = 1)
-    EXEC sys.sp_cdc_enable_table @source_schema = {_text(table.schema)},
-        @source_name = {_text(table.name)},
+    EXEC sys.sp_cdc_enable_table @source_schema = {text_literal(table.schema)},
+        @source_name = {text_literal(table.name)},
         @role_name = N'cdc_reader', @supports_net_changes = 0;
 GO
 """
         for table in (*source.tables, *filter(None, [source.signals]))
     )
     rights = "".join(
-        f"IF SCHEMA_ID({_text(schema)}) IS NOT NULL"
+        f"IF SCHEMA_ID({text_literal(schema)}) IS NOT NULL"
         f" GRANT SELECT ON SCHEMA::{_quoted(schema)} TO {user};\n"
         for schema in source.schemas
     )
@@ -62,11 +62,11 @@ GO
     return f"""\
 -- SQL Server on RDS, database {database}: change data capture, and the connector's login.
 -- RDS switches CDC on by a procedure of its own; a restored instance has it off again.
-IF DB_ID({_text(database)}) IS NULL CREATE DATABASE {_quoted(database)};
+IF DB_ID({text_literal(database)}) IS NULL CREATE DATABASE {_quoted(database)};
 GO
 IF NOT EXISTS (SELECT 1 FROM sys.databases
-        WHERE name = {_text(database)} AND is_cdc_enabled = 1)
-    EXEC msdb.dbo.rds_cdc_enable_db {_text(database)};
+        WHERE name = {text_literal(database)} AND is_cdc_enabled = 1)
+    EXEC msdb.dbo.rds_cdc_enable_db {text_literal(database)};
 GO
 {failover}\
 USE {_quoted(database)};
@@ -92,11 +92,12 @@ GO
 def _signals(source: Preparation) -> str:
     if source.signals is None:
         return ""
-    schema, table = source.signals.schema, _signal_table(source.signals)
+    schema, table = source.signals.schema, _named(source.signals)
+    creation = f"CREATE SCHEMA {_quoted(schema)}"
     return f"""\
-IF SCHEMA_ID({_text(schema)}) IS NULL EXEC({_text(f"CREATE SCHEMA {_quoted(schema)}")});
+IF SCHEMA_ID({text_literal(schema)}) IS NULL EXEC({text_literal(creation)});
 GO
-IF OBJECT_ID({_text(table)}) IS NULL
+IF OBJECT_ID({text_literal(table)}) IS NULL
     CREATE TABLE {table} ({SIGNAL_COLUMNS});
 GO
 """
@@ -105,19 +106,15 @@ GO
 def _signal_rights(source: Preparation) -> str:
     if source.signals is None:
         return ""
-    return f"GRANT SELECT, INSERT ON {_signal_table(source.signals)} TO {source.user};\n"
+    return f"GRANT SELECT, INSERT ON {_named(source.signals)} TO {source.user};\n"
 
 
-def _signal_table(signals: TableRef) -> str:
-    return f"{_quoted(signals.schema)}.{_quoted(signals.name)}"
+def _named(table: TableRef) -> str:
+    return f"{_quoted(table.schema)}.{_quoted(table.name)}"
 
 
 def _quoted(name: str) -> str:
     return quoted(name, ("[", "]"))
-
-
-def _text(text: str) -> str:
-    return "N" + quoted(text, ("'", "'"))
 
 
 # Import the classes only when needed: Arrow and a driver take half a second to load.

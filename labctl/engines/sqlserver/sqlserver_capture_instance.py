@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
+from labctl.engines.sqlserver.sqlserver_sql_files import text_literal
 from labctl.kafkaconnect.column_filters import is_taken
-from labctl.sources.base import TableRef, quoted
+from labctl.sources.base import TableRef
 
 if TYPE_CHECKING:
     from labctl.kafkaconnect.connector_files import ConnectorFile
@@ -37,15 +38,11 @@ def sqlserver_unrecorded(
         if changed := _changed(database, ref, file, identity):
             found[ref] = (
                 f"its capture instance {name} was made before {', '.join(changed)} changed; make "
-                f"another one: EXEC sys.sp_cdc_enable_table N{_text(ref.schema)}, "
-                f"N{_text(ref.name)}, "
+                f"another one: EXEC sys.sp_cdc_enable_table {text_literal(ref.schema)}, "
+                f"{text_literal(ref.name)}, "
                 "@capture_instance = N'A NEW NAME', @role_name = NULL"
             )
     return found
-
-
-def _text(name: str) -> str:
-    return quoted(name, ("'", "'"))
 
 
 def _changed(database: Source, ref: TableRef, file: ConnectorFile, identity: object) -> list[str]:

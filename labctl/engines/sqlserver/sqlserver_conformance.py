@@ -16,7 +16,6 @@ def _read_as_text(form: str | None, name: str) -> str:
 TRAITS = Traits(
     column_types=SQLSERVER,
     quotes=("[", "]"),
-    schema="dbo",
     # In bytes, of the stand-in; SQL Server itself takes 128 characters.
     longest_name=63,
     # A capture instance has the columns of its beginning.

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
-from labctl.sources.base import Source
+from labctl.sources.base import Source, quoted
 from labctl.sources.sql_files import SIZE, WORD, SqlFiles
 from labctl.sources.sql_statements import Statement
 
-__all__ = ["GO", "SQL_FILES", "batches"]
+__all__ = ["GO", "SQL_FILES", "batches", "text_literal"]
 
 GO = re.compile(r"\s*GO(?:\s+(?P<times>\d+))?\s*;?\s*", re.IGNORECASE)
 """The line that ends a batch."""
@@ -60,11 +60,12 @@ def _create_schema(database: Source, schema: str) -> str | None:
     if schema == "dbo":
         return None
     made = f"CREATE SCHEMA {database.quote(schema)}"
-    return f"IF SCHEMA_ID({_text(schema)}) IS NULL EXEC({_text(made)})"
+    return f"IF SCHEMA_ID({text_literal(schema)}) IS NULL EXEC({text_literal(made)})"
 
 
-def _text(text: str) -> str:
-    return "N'" + text.replace("'", "''") + "'"
+def text_literal(text: str) -> str:
+    """Return a text as a literal of Unicode."""
+    return "N" + quoted(text, ("'", "'"))
 
 
 SQL_FILES = SqlFiles(
