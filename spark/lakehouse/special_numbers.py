@@ -1,4 +1,5 @@
-"""Recognition of PostgreSQL's numeric NaN and infinities, which no decimal of silver holds.
+"""Recognition of numbers that no decimal of silver holds: PostgreSQL's numeric NaN and infinities,
+and SQL Server's of more digits than a column had when its capture instance was made.
 
 `labctl.SpecialNumbers` (`labctl/kafkaconnect/plugin`) sends them. In a column of p digits each is a
 number of p + 1 digits, and the column's schema has a parameter that says so. Where no size is
@@ -22,6 +23,7 @@ _NAMES: Mapping[int, str] = {
     2: "Infinity",
     3: "-Infinity",
     4: "a value that Debezium does not send",
+    5: "a number of more digits than its column had when its capture instance was made",
 }
 _EXACT = Context(prec=2000)
 """An exact context: PostgreSQL declares 1000 digits at most."""

@@ -19,6 +19,7 @@ from labctl.testing.eventually import Eventually
 from labctl.testing.plugin import SilverReader
 from labctl.verify import State
 from tests.e2e.capture_instances import recapture
+from tests.e2e.paused_connectors import connector_pauses
 from tests.e2e.wide_tables import CHANGING, PARTED
 
 pytestmark = pytest.mark.long
@@ -152,7 +153,10 @@ def trial(
 def test_every_change_of_a_column(
     trial: Trial, eventually: Eventually, verify_equal: Callable[..., None]
 ) -> None:
-    change_columns(trial)
+    with connector_pauses(trial.lab, trial.engine, eventually):
+        # Written before the changes, and read after them.
+        trial.database.execute(f"UPDATE {trial.ref} SET note = 'waits' WHERE id = {CHANGED}")
+        change_columns(trial)
     trial.database.execute(f"UPDATE {trial.ref} SET note = 'changed' WHERE id = {CHANGED}")
     trial.database.execute(
         f"INSERT INTO {trial.ref} (id, note, widened) VALUES ({LATER}, 'later', 9000000000)"

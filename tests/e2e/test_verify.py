@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 
 from labctl.errors import ExitCode
-from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.lab import Lab
 from labctl.lab.tables.verification import source_capture, verify_lab
 from labctl.sources import Source, TableRef, connect_server
@@ -16,6 +15,7 @@ from labctl.testing.lab_faults import Faults
 from labctl.verify import State
 from tests.e2e.conftest import Labctl
 from tests.e2e.fault_trial import RECOVERY_SECONDS
+from tests.e2e.paused_connectors import connector_pauses
 
 OPEN_SECONDS = 60.0
 
@@ -48,12 +48,7 @@ def test_what_a_paused_connector_keeps_back_is_in_flight(
     lab: Lab, labctl: Labctl, source: Callable[[str], Source], eventually: Eventually
 ) -> None:
     name = lab.config.sources["mysql"].connector
-    client = connect_client(lab.endpoints.connect)
-    client.act(name, "pause")
-    try:
-        eventually(
-            lambda: client.status(name)["tasks"][0]["state"] == "PAUSED", seconds=RECOVERY_SECONDS
-        )
+    with connector_pauses(lab, "mysql", eventually):
         source("mysql").execute("UPDATE ecomm.sale SET qtysold = qtysold + 1 WHERE salesid = 7")
         verified = labctl("verify", "sale", "--lab", lab.name)
         assert verified.returncode == ExitCode.UNDECIDED, verified.stdout
@@ -61,8 +56,6 @@ def test_what_a_paused_connector_keeps_back_is_in_flight(
         status = labctl("status", "--lab", lab.name)
         assert status.returncode == ExitCode.NOT_READY, status.stdout
         assert f"connector {name} is PAUSED" in status.stdout
-    finally:
-        client.act(name, "resume")
     assert verify_lab(lab, ["sale"], timeout=RECOVERY_SECONDS).equal
 
 

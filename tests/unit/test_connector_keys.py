@@ -187,6 +187,14 @@ def test_a_connector_that_would_send_zero_dates_as_other_dates_is_told() -> None
     assert said("mysql", **other, **{"boolean.type": None, "boolean.selector": None}) == []
 
 
+def test_a_connector_that_would_fail_at_a_decimal_of_another_scale_is_told() -> None:
+    missing = {"converters": None, "numbers.type": None}
+    listed, kind = said("mssql", **missing)
+    assert listed.startswith("converters: the connector would fail when a decimal's scale changes")
+    assert kind.endswith('write "numbers.type": "labctl.SpecialNumbers"')
+    assert said("mssql", **missing, **{"decimal.handling.mode": "string"}) == []
+
+
 OWN = ("numbers.type", "dates.type", "arrays.type")
 """Of PostgreSQL."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labctl.sources.connector_traits import ConnectorTraits
+from labctl.sources.connector_traits import ConnectorTraits, ValueConverter
 
 __all__ = ["CONNECTOR_TRAITS"]
 
@@ -12,6 +12,15 @@ CONNECTOR_TRAITS = ConnectorTraits(
     database_key="database.names",
     own_keys={"schema.history.internal.kafka.topic": None},
     unlisted_keys=frozenset({"schema.include.list", "schema.exclude.list"}),
+    converters=(
+        ValueConverter(
+            "numbers",
+            "labctl.SpecialNumbers",
+            "the connector would fail when a decimal's scale changes",
+            "decimal.handling.mode",
+            frozenset({"precise"}),
+        ),
+    ),
     # It does not allow TRUNCATE of a table with change data capture.
     sees_truncate=False,
     trust=("trustServerCertificate", "no authority has signed the lab's certificate"),

@@ -7,21 +7,28 @@ import io.debezium.spi.converter.CustomConverter;
 import io.debezium.spi.converter.RelationalColumn;
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.sql.Types;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
+import java.util.Set;
 import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.data.SchemaBuilder;
 import org.apache.kafka.connect.data.Struct;
 
 /**
- * Sends PostgreSQL's numeric NaN and infinities as numbers that no such column can hold, so that a
- * reader puts the row aside.
+ * Sends numbers that a column's type in its topic cannot hold as ones that no such column can hold, so
+ * that a reader puts the row aside.
  *
- * <p>Debezium sends NULL for them, for a whole array that has one, and for each element of an array of
- * several dimensions. All other values are as with {@code decimal.handling.mode=precise}.
+ * <p>With PostgreSQL, these are NaN and the infinities. Debezium sends NULL for them, for a whole array
+ * that has one, and for each element of an array of several dimensions.
  *
- * <p>In a column of p digits, such a number is one with p + 1 digits: the first tells what it stands
+ * <p>With SQL Server, these are numbers of more digits than a column had when its capture instance was
+ * made. ALTER COLUMN gives the rows in the change table the new type, also those that were written
+ * before, while Debezium keeps the old one until there is a newer instance. It then ends with an error
+ * at each number whose scale is not the old one; here, one that is equal in the old scale gets it.
+ *
+ * <p>All other values are as with {@code decimal.handling.mode=precise}. In a column of p digits, such a number is one with p + 1 digits: the first tells what it stands
  * for, the others are 0. The column's schema says by the parameter {@code labctl.special} that it may
  * come. Where no size is declared, it has no bytes, and its scale tells what it stands for.
  */
@@ -29,6 +36,9 @@ public final class SpecialNumbers implements CustomConverter<SchemaBuilder, Rela
     private static final String MAY_COME = "labctl.special";
     private static final int NUMERIC = 1700;
     private static final int NUMERIC_ARRAY = 1231;
+    /** Types of SQL Server, which tells no native type: the last two are smallmoney and money. */
+    private static final Set<Integer> EXACT = Set.of(Types.NUMERIC, Types.DECIMAL, -146, -148);
+
     /** The length that PostgreSQL's driver shows where none is declared. */
     private static final int UNDECLARED = 131089;
 
@@ -37,6 +47,7 @@ public final class SpecialNumbers implements CustomConverter<SchemaBuilder, Rela
     private static final int MINUS_INFINITY = 3;
     /** Debezium has no value, or one that the column's schema has no form for. */
     private static final int UNKNOWN = 4;
+    private static final int TOO_LONG = 5;
 
     @Override
     public void configure(Properties properties) {}
@@ -48,7 +59,8 @@ public final class SpecialNumbers implements CustomConverter<SchemaBuilder, Rela
         if (!size.isUsual()) { // Debezium's own form of it: labctl leaves such a column out.
             return;
         }
-        if (column.nativeType() == NUMERIC) {
+        boolean isOfSqlServer = column.nativeType() < 0 && EXACT.contains(column.jdbcType());
+        if (column.nativeType() == NUMERIC || isOfSqlServer) {
             registration.register(size.schema, value -> number(column, size, value));
         } else if (column.nativeType() == NUMERIC_ARRAY) {
             Schema element = size.schema.optional().build();
@@ -96,7 +108,9 @@ public final class SpecialNumbers implements CustomConverter<SchemaBuilder, Rela
         try {
             return size.of(
                     plain instanceof BigDecimal number ? number : new BigDecimal((String) plain));
-        } catch (ArithmeticException | ClassCastException | NumberFormatException e) {
+        } catch (ArithmeticException e) {
+            return size.special(TOO_LONG);
+        } catch (ClassCastException | NumberFormatException e) {
             return size.special(UNKNOWN);
         }
     }

@@ -145,7 +145,14 @@ VARIABLE = {
     "connect.name": "io.debezium.data.VariableScaleDecimal",
     "fields": [{"name": "scale", "type": "int"}, {"name": "value", "type": "bytes"}],
 }
-NAMES = ("NaN", "Infinity", "-Infinity", "a value that Debezium does not send")
+NAMES = (
+    "NaN",
+    "Infinity",
+    "-Infinity",
+    "a value that Debezium does not send",
+    "a number of more digits than its column had when its capture instance was made",
+)
+SPECIALS = range(1, len(NAMES) + 1)
 
 
 def marked(digits: int, scale: int) -> dict[str, Any]:
@@ -163,7 +170,7 @@ def number_cases() -> Iterator[Any]:
     for digits, scale in ((8, 2), (18, 0), (19, 19), (37, 5), (38, 0), (38, 38), (60, 10)):
         most = 10**digits - 1
         numbers = [0, 1, -1, 7, -256, 2**64 if digits > 20 else 99, most, -most]
-        specials = [avro_bytes(what * 10**digits) for what in (1, 2, 3, 4)]
+        specials = [avro_bytes(what * 10**digits) for what in SPECIALS]
         sent = [avro_bytes(number) for number in numbers]
         held = [Decimal(number).scaleb(-scale, Context(prec=99)) for number in numbers]
         for in_array in (False, True):
@@ -175,7 +182,7 @@ def number_cases() -> Iterator[Any]:
             )
     numbers = [(0, 5), (3, -1), (0, wide)]
     structs = [{"scale": scale, "value": avro_bytes(number)} for scale, number in numbers]
-    nothing = [{"scale": what, "value": b""} for what in (1, 2, 3, 4)]
+    nothing = [{"scale": what, "value": b""} for what in SPECIALS]
     texts = ["5", "-0.001", str(wide)]
     yield pytest.param(VARIABLE, False, structs, texts, nothing, id="variable")
     yield pytest.param(VARIABLE, True, structs, structs, nothing, id="variable array")
@@ -190,7 +197,7 @@ def test_a_number_that_is_none_is_put_aside_by_name(
     specials: list[Any],
     spark: SparkSession,
 ) -> None:
-    """PostgreSQL's NaN and infinities: all other numbers are as they were."""
+    """Numbers that no such column holds: all others are as they were."""
     plain = "bytes" if kind["type"] == "bytes" else kind
     if in_array:
         kind, plain = ({"type": "array", "items": nullable(one)} for one in (kind, plain))
