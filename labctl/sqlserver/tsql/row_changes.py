@@ -155,8 +155,10 @@ class _Change:
 
     def _setting(self, item: exp.Expression) -> Composable:
         """Translate `column = value` of UPDATE."""
+        value = item.args["expression"]
         return SQL("{} = {}").format(
-            identifier(item.this.name.lower()), self.sql(item.args["expression"])
+            identifier(item.this.name.lower()),
+            SQL("DEFAULT") if _is_default(value) else self.sql(value),
         )
 
     def _where(
@@ -254,6 +256,12 @@ def _columns(columns: list[exp.Expression]) -> Composable:
     """Return a column list in parentheses."""
     names = [identifier(c.name.lower()) for c in columns]
     return SQL(" ({})").format(SQL(", ").join(names))
+
+
+def _is_default(value: exp.Expression) -> bool:
+    """Return whether a value is the word DEFAULT, which sqlglot takes for a column."""
+    name = value.this if isinstance(value, exp.Column) and not value.table else None
+    return isinstance(name, exp.Identifier) and not name.quoted and name.name.upper() == "DEFAULT"
 
 
 def _qualify_own(item: exp.Expression, target: str) -> None:

@@ -89,6 +89,8 @@ def test_identity_output_and_scope_identity(sql: Sql) -> None:
     assert sql("INSERT INTO t DEFAULT VALUES; SELECT SCOPE_IDENTITY()") == [(105,)]
     assert sql("DELETE FROM t OUTPUT deleted.v WHERE id = 15") == [("b",)]
     assert sql("UPDATE t SET v = 'z' OUTPUT deleted.v, inserted.v WHERE id = 10") == [("a", "z")]
+    assert sql("UPDATE t SET v = default OUTPUT inserted.v WHERE id = 10") == [("d",)]
+    assert sql.error("UPDATE t SET v = [default] WHERE id = 10") == 207
 
 
 def test_top_merge_update_from_and_delete_from(sql: Sql) -> None:
