@@ -79,6 +79,7 @@ def added(kept: ConformanceReport, run: ConformanceReport) -> ConformanceReport:
             },
             "failures": (*kept.failures, *run.failures),
             "named": (*kept.named, *run.named),
+            "blames_values": kept.blames_values and run.blames_values,
             "matrix": tuple(_merged(chain(kept.matrix, run.matrix))),
         }
     )

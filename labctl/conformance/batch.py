@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from labctl.conformance.case_sql import Script, table_name
-from labctl.conformance.cases import Case
+from labctl.conformance.cases import Case, Change
 from labctl.conformance.comparing import (
     independent_differences,
     letters_of,
@@ -19,6 +19,7 @@ from labctl.conformance.comparing import (
     verified,
 )
 from labctl.conformance.judging import End, Phase, Result, equal_but_for, judged
+from labctl.conformance.missing import missing_kinds
 from labctl.conformance.per_engine import for_each_engine
 from labctl.conformance.stage import Stage
 from labctl.engine_names import EngineName
@@ -35,16 +36,18 @@ from labctl.lab.connectors.connector_states import (
 from labctl.lab.lab import Lab
 from labctl.scaffolding.new_connectors import connector_name
 from labctl.scaffolding.new_tables import new_files
-from labctl.sources import ENGINES, Source, connect
+from labctl.sources import Source, connect
 from labctl.sources.base import TableRef
 from labctl.state.file_changes import change_files
 from labctl.tables import LabTable
 from labctl.verify import TableVerdict
 
-__all__ = ["Batches", "missing_kinds"]
+__all__ = ["Batches"]
 
 Say = Callable[[str], None]
 _STOPPED = "its connector stopped"
+_SAID = 200
+"""Longest reason in a progress message, in characters."""
 
 
 @dataclass
@@ -100,7 +103,8 @@ class Batches:
             of_engine = [r.case for r in blocked if r.case.engine == engine]
             if len(of_engine) < 2:
                 continue
-            self._say(f"a table of {engine} stops its connector: looking for it")
+            why = next(r.reason for r in blocked if r.case.engine == engine)
+            self._say(f"a table of {engine} stops its connector: looking for it ({_short(why)})")
             half = len(of_engine) // 2
             again = [*self.run(of_engine[:half]), *self.run(of_engine[half:])]
             by_case = {id(result.case): result for result in again}
@@ -128,14 +132,15 @@ class Batches:
 
     def _table(self, whole: Case) -> _Table:
         missing = self.missing_kinds[whole.engine]
-        case = whole.with_columns([c.name for c in whole.columns if c.kind.declared not in missing])
+        case = whole.without_types(missing)
         ref = Stage.ref(case.engine, table_name(case, next(self._tokens)))
         return _Table(case, ref, Script(case, ref), Result(whole, End.FAILED))
 
     def _make(self, table: _Table) -> None:
         """Create and fill the table in its database."""
         try:
-            self._sources[table.engine].execute(table.script.create())
+            for statement in table.script.creates():
+                self._sources[table.engine].execute(statement)
         except LabError as error:
             table.result.end, table.result.reason = End.INVALID, str(error)
             return
@@ -143,8 +148,9 @@ class Batches:
             self._execute(table, statement)
 
     def _drop(self, table: _Table) -> None:
-        with suppress(LabError):
-            self._sources[table.engine].execute(table.script.drop())
+        for statement in table.script.drops():
+            with suppress(LabError):
+                self._sources[table.engine].execute(statement)
 
     def _execute(self, table: _Table, statement: str) -> None:
         try:
@@ -249,8 +255,17 @@ class Batches:
         for change in table.case.history:
             if change.what == "fault":
                 self._stage.kill(change.text)
-            elif statement := table.script.change(change):
-                self._execute(table, statement)
+            self._step(table, change)
+        if (due := table.script.unseen) is not None:
+            # A shrunk history may lack it.
+            self._step(table, Change(due))
+
+    def _step(self, table: _Table, change: Change) -> None:
+        applies = change.what == "apply" and table.script.unseen == "apply"
+        for statement in table.script.statements(change):
+            self._execute(table, statement)
+        if applies:
+            self._stage.apply(table.engine)
 
     def _judge(
         self, tables: Sequence[_Table], phase: Phase, failed: Mapping[EngineName, LabError]
@@ -302,7 +317,8 @@ class Batches:
         )
         # The reasons for records put aside matter only if the table is not equal.
         letters = [] if equal_but_for(verdict) is not None else letters_of(lab, table.silver)
-        return judged(sorted(table.script.ever_called), verdict, other, state, letters)
+        once = table.script.seen_once(left_out)
+        return judged(sorted(table.script.ever_called), verdict, other, state, letters, once)
 
     def _stopped_connectors(self) -> dict[EngineName, str]:
         found: dict[EngineName, str] = {}
@@ -318,29 +334,12 @@ class Batches:
         return found
 
 
+def _short(reason: str) -> str:
+    return " ".join(reason.removeprefix(_STOPPED).split())[:_SAID].lstrip(": ")
+
+
 def _refused(table: _Table, error: LabError) -> None:
     table.result.end, table.result.reason = End.REFUSED, str(error)
     if table.ref.name not in str(error):
         table.result.end = End.FAILED
         table.result.reason = f"refused without the table's name: {error}"
-
-
-def missing_kinds(source: Source, engine: EngineName, schema: str) -> list[str]:
-    """Create the types that need setup statements, and return the types that this server lacks."""
-    missing = []
-    table = source.qualified(TableRef(schema, "probe"))
-    for kind in ENGINES[engine].conformance().column_types:
-        try:
-            for statement in kind.setup:
-                with suppress(LabError):
-                    source.execute(statement)
-            source.execute(f"CREATE TABLE {table} (c {kind.declared})")
-        except LabError:
-            missing.append(kind.declared)
-            continue
-        try:
-            source.execute(f"INSERT INTO {table} VALUES ({kind.typical})")  # noqa: S608 - our own
-        except LabError:
-            missing.append(kind.declared)
-        source.execute(f"DROP TABLE {table}")
-    return missing

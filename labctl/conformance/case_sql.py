@@ -4,13 +4,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import zlib
+from collections.abc import Collection, Iterator
 
 from labctl.conformance.cases import Case, Change, Column, Row
+from labctl.conformance.histories import ADDED_PARTITION, ATTACHED_PARTITION
 from labctl.sources import ENGINES, TableRef
 from labctl.sources.base import quoted
 
 __all__ = ["Script", "table_name"]
+
+_PARTS = (("MINVALUE", 4), (4, 8), (8, ADDED_PARTITION))
+"""Partitions that exist from the beginning: from an `id`, up to another."""
+_DETACHED = 1
+"""Place in `_PARTS` of the partition that is detached and attached."""
+_ROWS = ("insert", "update", "rekey", "delete", "truncate")
 
 
 def table_name(case: Case, token: str) -> str:
@@ -29,7 +37,10 @@ class Script:
     def __init__(self, case: Case, ref: TableRef) -> None:
         self.case = case
         self._traits = ENGINES[case.engine].conformance()
-        self._table = f"{self._quote(ref.schema)}.{self._quote(ref.name)}"
+        self._ref = ref
+        self._table = self._qualified(ref.name)
+        self._beside = f"p{zlib.crc32(ref.name.encode()):08x}"
+        """Beginning of the names of the tables that belong to this one."""
         self._columns = {column.name: column for column in case.columns}
         self.names = {column.name: column.name for column in case.columns}
         """Current names of the columns, by original name."""
@@ -40,16 +51,53 @@ class Script:
         """Forms of the columns' values, by original name; None for a type that is not compared."""
         self.needs_backfill = False
         """True once a statement has changed rows without entries in the database's log."""
+        self.unseen: str | None = None
+        """Step that is due because changes do not reach the connector: recapture or apply."""
+
+    def seen_once(self, left_out: Collection[str]) -> list[str]:
+        """Return the current columns that only `labctl verify` can compare.
+
+        `left_out` are those that it names as not captured.
+        """
+        forms = {now: self.forms[name] for name, now in self.names.items() if now not in left_out}
+        keys = [self.names[key] for key in self.case.keys]
+        if any(forms.get(key) is None for key in keys):
+            return [*forms]
+        return [name for name, form in forms.items() if form is None]
 
     def _quote(self, name: str) -> str:
         return quoted(name, self._traits.quotes)
+
+    def _qualified(self, name: str) -> str:
+        return f"{self._quote(self._ref.schema)}.{self._quote(name)}"
+
+    def creates(self) -> Iterator[str]:
+        """Yield the statements that create the table, with its partitions."""
+        yield self.create()
+        if self.case.parted and (partitioning := self._traits.partitioning):
+            for place, (low, high) in enumerate(_PARTS):
+                yield partitioning.add.format(
+                    table=self._table, part=self._part(place), low=low, high=high
+                )
+
+    def _part(self, place: int) -> str:
+        return self._qualified(f"{self._beside}_{place}")
 
     def create(self) -> str:
         """Return the CREATE TABLE statement."""
         lines = [self._declared(column) for column in self.case.columns]
         if self.case.keys:
             lines.append(f"PRIMARY KEY ({', '.join(map(self._quote, self.case.keys))})")
-        return f"CREATE TABLE {self._table} ({', '.join(lines)})"
+        created = f"CREATE TABLE {self._table} ({', '.join(lines)})"
+        if self.case.parted and (partitioning := self._traits.partitioning):
+            created += f" {partitioning.clause.format(key=self._quote('id'))}"
+        return created
+
+    def drops(self) -> Iterator[str]:
+        """Yield the DROP TABLE statements of the table, and of the one that it replaced."""
+        yield self.drop()
+        if any(change.what == "swap" for change in self.case.history):
+            yield f"DROP TABLE {self._qualified(f'{self._beside}_old')}"
 
     def drop(self) -> str:
         """Return the DROP TABLE statement."""
@@ -60,8 +108,26 @@ class Script:
         for number, row in self.case.rows:
             yield self._insert(number, row)
 
+    def statements(self, change: Change) -> list[str]:
+        """Return the statements of one step; none if its row or column does not exist."""
+        if change.what in _ROWS and self.unseen is not None:
+            self.needs_backfill = True
+        match change.what:
+            case "swap":
+                return self._swap()
+            case "partition" | "attach" | "detach":
+                return self._partition(change)
+            case "recapture" | "apply" if self.unseen == change.what:
+                self.unseen = None
+                recapture = self._traits.recapture if change.what == "recapture" else None
+                return [recapture(self._ref)] if recapture is not None else []
+            case "recapture" | "apply" | "fault":
+                return []
+        statement = self.change(change)
+        return [] if statement is None else [statement]
+
     def change(self, change: Change) -> str | None:
-        """Return the statement of one step; None if its row or column does not exist."""
+        """Return the statement of a step that has one; None if its row or column does not exist."""
         match change.what:
             case "insert":
                 return self._insert(change.row or 0, change.cells)
@@ -74,10 +140,10 @@ class Script:
                 return self._ddl(change)
 
     def _declared(self, column: Column) -> str:
-        parts = [self._quote(column.name), column.kind.declared]
         if column.generated is not None:
-            parts.append(f"GENERATED ALWAYS AS ({column.generated}) STORED")
-        elif column.default:
+            return f"{self._quote(column.name)} {column.generated}"
+        parts = [self._quote(column.name), column.kind.declared]
+        if column.default:
             parts.append(f"DEFAULT {column.kind.typical}")
         if column.nullable and self._traits.null_is_said:
             parts.append("NULL")
@@ -85,7 +151,44 @@ class Script:
             parts.append("NOT NULL")
         return " ".join(parts)
 
-    def _insert(self, number: int, row: Row) -> str:
+    def _swap(self) -> list[str]:
+        if self._traits.swap_needs_apply:
+            self.unseen = "apply"
+        stored = [name for name in self.names if self._columns[name].generated is None]
+        names = {
+            "schema": self._quote(self._ref.schema),
+            "table": self._quote(self._ref.name),
+            "new": self._quote(f"{self._beside}_new"),
+            "old": self._quote(f"{self._beside}_old"),
+            "columns": ", ".join(self._quote(self.names[name]) for name in stored),
+        }
+        return [statement.format(**names) for statement in self._traits.swap]
+
+    def _partition(self, change: Change) -> list[str]:
+        partitioning = self._traits.partitioning
+        if partitioning is None or not self.case.parted:
+            return []
+        added, attached = len(_PARTS), len(_PARTS) + 1
+        if change.what == "partition":
+            names = {"table": self._table, "part": self._part(added)}
+            return [partitioning.add.format(**names, low=ADDED_PARTITION, high=ATTACHED_PARTITION)]
+        if change.what == "attach":
+            self.needs_backfill = True
+            names = {"table": self._table, "part": self._part(attached)}
+            bounds = {"low": ATTACHED_PARTITION, "high": 2 * ATTACHED_PARTITION}
+            return [
+                partitioning.like.format(**names),
+                self._insert(change.row or 0, change.cells, into=names["part"]),
+                partitioning.attach.format(**names, **bounds),
+            ]
+        low, high = _PARTS[_DETACHED]
+        names = {"table": self._table, "part": self._part(_DETACHED)}
+        return [
+            partitioning.detach.format(**names),
+            partitioning.attach.format(**names, low=low, high=high),
+        ]
+
+    def _insert(self, number: int, row: Row, into: str = "") -> str:
         there = {
             name: cell.literal
             for name, cell in row.items()
@@ -93,7 +196,7 @@ class Script:
         }
         self._where[number] = {key: row[key] for key in self.case.keys if key in row}
         names = ", ".join(self._quote(self.names[name]) for name in there)
-        return f"INSERT INTO {self._table} ({names}) VALUES ({', '.join(there.values())})"
+        return f"INSERT INTO {into or self._table} ({names}) VALUES ({', '.join(there.values())})"
 
     def _of_row(self, change: Change) -> str | None:
         key = self._where.get(-1 if change.row is None else change.row)
@@ -128,6 +231,8 @@ class Script:
         if column is None or (change.what != "add" and column.name not in self.names):
             return None
         alter = f"ALTER TABLE {self._table}"
+        if self._traits.recapture is not None:
+            self.unseen = "recapture"
         filled = change.what == "add" and column.default
         if filled or change.what in ("rename", "retype"):
             self.needs_backfill = True

@@ -46,6 +46,10 @@ class Kind:
     """A type that holds some of its values."""
     other: str | None = None
     """Another type that its values can be converted to."""
+    huge: str | None = None
+    """A value of a megabyte, which only a few rows get; None for a type without one."""
+    only_nullable: bool = False
+    """True if the engine allows no NOT NULL for the type."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ class Column:
     nullable: bool = True
     default: bool = False
     generated: str | None = None
-    """Expression of a generated column, in the engine's own SQL; None for other columns."""
+    """Declaration of a generated column, after its name; None for other columns."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +81,13 @@ class Change:
     """A step of a history. Columns have their original names, even after a rename."""
 
     what: str
-    """Kind of step: insert, update, rekey, delete, truncate, add, drop, rename, retype, default,
-    fault."""
+    """Kind of step.
+
+    Rows: insert, update, rekey, delete, truncate. Columns: add, drop, rename, retype, default.
+    Tables: `swap` puts a copy in the table's place. Partitions: `partition` adds an empty one,
+    `attach` one with a row, `detach` takes one away and puts it back. What the project's
+    documentation demands after these: `recapture` makes a new capture instance, `apply` applies
+    the connector. `fault` kills a part of the lab."""
     row: int | None = None
     """Number of the row."""
     cells: Row = field(default_factory=dict)
@@ -101,6 +110,8 @@ class Case:
     """Rows loaded before capture, by number."""
     history: tuple[Change, ...]
     """Steps that run while changes stream."""
+    parted: bool = False
+    """Whether the table has partitions by the column `id`."""
     of: str = ""
     """Parts of the original case that a shrunk case keeps; empty for an original case."""
 
@@ -127,6 +138,19 @@ class Case:
             rows=tuple((number, cells(row)) for number, row in self.rows),
             history=tuple(c for c in changes if c.what != "update" or c.cells),
         )
+
+    def without_types(self, declared: Collection[str]) -> Case:
+        """Return the case without columns that are declared so, also those added later."""
+        smaller = self.with_columns(
+            [c.name for c in self.columns if not {c.kind.declared, c.generated} & {*declared}]
+        )
+        added = [
+            change.column.name
+            for change in self.history
+            if change.what == "add" and change.column and change.column.kind.declared in declared
+        ]
+        kept = (c for c in smaller.history if c.column is None or c.column.name not in added)
+        return replace(smaller, history=tuple(kept))
 
     def with_rows(self, numbers: Collection[int]) -> Case:
         """Return the case with these rows of its load only."""

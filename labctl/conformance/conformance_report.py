@@ -26,7 +26,7 @@ class Counts(BaseModel):
 
     equal: int = 0
     uncompared: int = 0
-    """Equal, but for columns that `labctl verify` names because it cannot compare them."""
+    """Equal, but for columns that `labctl verify` cannot compare, or that it alone compares."""
     refused: int = 0
     put_aside: int = 0
     failed: int = 0
@@ -82,6 +82,8 @@ class ConformanceReport(BaseModel):
     failures: tuple[Failure, ...]
     named: tuple[Named, ...]
     matrix: tuple[MatrixCell, ...]
+    blames_values: bool = False
+    """Whether the matrix blames the values that silver cannot hold, and no others beside them."""
 
     @property
     def next_seed(self) -> int:
@@ -117,14 +119,16 @@ def failure_of(result: Result) -> Failure:
     """Return the report's entry for a failed case."""
     case = result.case
     script = Script(case, Stage.ref(case.engine, case.name.replace("{0}", "t")))
-    lines = [script.create(), *script.load(), *map(script.change, case.history)]
+    lines = [*script.creates(), *script.load()]
+    for change in case.history:
+        lines += script.statements(change)
     return Failure(
         engine=case.engine,
         seed=case.seed,
         phase=result.phase,
         reason=result.reason[:_LONGEST],
         kept=case.of,
-        statements=tuple(line[:_LONGEST] for line in lines if line),
+        statements=tuple(line[:_LONGEST] for line in lines),
         reproduce=f"labctl conformance --engine {case.engine} --seed {case.seed}",
     )
 

@@ -128,6 +128,7 @@ def run_conformance(lab: Lab, plan: Plan, say: Say = lambda _: None) -> Conforma
         failures=tuple(map(failure_of, shrunk)),
         named=named_of(results),
         matrix=tuple(matrix_of(results, shrunk, missing)),
+        blames_values=True,
     )
 
 

@@ -5,21 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import reduce
-from pathlib import Path
 
 from labctl.conformance.appending import added
 from labctl.conformance.cases import ValueClass
 from labctl.conformance.conformance_report import ConformanceReport
+from labctl.conformance.evidence import kept_reports
 from labctl.conformance.judging import End, Phase
 from labctl.conformance.matrix import MatrixCell
 from labctl.engine_names import EngineName
 from labctl.sources import ENGINES
 
-__all__ = ["kept_reports", "render"]
+__all__ = ["render"]
 
-_REPORTS = Path("docs", "benchmarks")
-_NAMES_OF_REPORTS = "conformance*.json"
-"""Reports that the page shows: of successive seeds, perhaps of several commits."""
 _MARKS = {
     End.EQUAL: "=",
     End.UNCOMPARED: "~",
@@ -38,10 +35,15 @@ shares no code with it. Each table has to end in one of these states:
 | state | what it means |
 | --- | --- |
 | equal (`=`) | both comparisons find each row and value of the source in silver |
-| uncompared (`~`) | equal, but for columns of types that `labctl verify` names because it cannot compare them ([types.md](types.md)) |
+| uncompared (`~`) | equal, but for columns of types that `labctl verify` names because it cannot compare them ([types.md](types.md)), or that it alone compares |
 | refused | `labctl table add` says why it does not capture the table, before anything is captured |
 | put aside (`aside`) | the record is put aside by name ([bad-records.md](bad-records.md)), or the table stops with its column named |
 | **failed** | none of these |
+
+While changes stream, a table's history changes rows and columns. A copy takes the place of some
+tables (PostgreSQL, MySQL), and some have partitions that are added, attached and detached
+(PostgreSQL). The run takes each step that [schema-changes.md](schema-changes.md) demands after such
+a change, as SQL Server's second capture instance, and compares after it.
 
 The same seed makes the same table: `labctl conformance --engine mysql --seed 12` repeats one, and
 `--minutes 60` makes as many as an hour holds. With `--append`, a run goes on from the seeds of the
@@ -70,13 +72,6 @@ def render(reports: Mapping[str, ConformanceReport]) -> str:
     whole = reduce(added, reports.values())
     parts = (_INTRODUCTION, *_runs(reports, whole), *_matrices(whole), *_failures(whole))
     return "\n".join(parts)
-
-
-def kept_reports() -> dict[str, ConformanceReport]:
-    """Return the reports that the page shows, by file name in docs/benchmarks, by their seeds."""
-    paths = sorted(_REPORTS.glob(_NAMES_OF_REPORTS))
-    reports = {path.name: ConformanceReport.load(path) for path in paths}
-    return dict(sorted(reports.items(), key=lambda item: item[1].first_seed))
 
 
 def _runs(reports: Mapping[str, ConformanceReport], whole: ConformanceReport) -> Iterator[str]:

@@ -25,6 +25,9 @@ _TIME = re.compile(r"(-?)(\d+):(\d\d):(\d\d)(?:\.(\d+))?")
 _INSTANT = re.compile(
     r"(\d{4,}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d+))?(?: ?([+-]\d\d)(?::?(\d\d))?)?"
 )
+_OFFSET_TIME = re.compile(r"([^Z+-]+)(?:Z|([+-])(\d\d)(?::?(\d\d))?)?")
+_ISO_INTERVAL = re.compile(r"P(-?\d+)Y(-?\d+)M(-?\d+)DT(-?\d+)H(-?\d+)M(-?\d+(?:\.\d+)?)S")
+_INTERVAL_PART = re.compile(r"([+-]?\d+) (year|mon|day)s?")
 _ZERO_DATE = re.compile(r"(?:0000-\d\d-\d\d|\d{4}-00-\d\d|\d{4}-\d\d-00)(?: .*)?")
 """Pattern of zero dates, for which silver has NULL (docs/types.md)."""
 _DATED = ("date", "timestamp", "instant")
@@ -123,6 +126,75 @@ def _json(value: Any) -> Any:
     return json.dumps(json.loads(str(value), parse_float=str, parse_int=str), sort_keys=True)
 
 
+def _bits(value: Any) -> Any:
+    """Convert a bit string to a number; silver has its least significant byte first."""
+    if isinstance(value, bytes):
+        return int.from_bytes(value, "little")
+    return int(value or "0", 2) if isinstance(value, str) else int(value)
+
+
+def _utc_time(value: Any) -> Any:
+    """Convert a time of day with an offset to microseconds of a day in UTC."""
+    match = _OFFSET_TIME.fullmatch(str(value))
+    if match is None:
+        return str(value)
+    clock, sign, hours, minutes = match.groups()
+    shift = (int(hours or 0) * 60 + int(minutes or 0)) * 60_000_000
+    return (_time(clock) + (shift if sign == "-" else -shift)) % (24 * 3_600_000_000)
+
+
+def _interval(value: Any) -> Any:
+    """Convert an interval, as the database or as Debezium writes it, to months, days and time."""
+    text = str(value)
+    if (match := _ISO_INTERVAL.fullmatch(text)) is not None:
+        years, months, days, hours, minutes, seconds = (Decimal(part) for part in match.groups())
+        return (years * 12 + months, days, ((hours * 60 + minutes) * 60 + seconds) * 1_000_000)
+    parts = {unit: int(number) for number, unit in _INTERVAL_PART.findall(text)}
+    clock = _TIME.search(text)
+    micros = _time(clock.group()) if clock is not None else 0
+    return (parts.get("year", 0) * 12 + parts.get("mon", 0), parts.get("day", 0), micros)
+
+
+def _money(value: Any) -> Any:
+    return Decimal(str(value).replace("$", "").replace(",", ""))
+
+
+def _point(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return (float(value["x"]), float(value["y"]))
+    return tuple(map(float, str(value).strip("()").split(",")))
+
+
+def _wkb(value: Any) -> Any:
+    """Convert a geometry to its SRID and WKB; MySQL keeps both in one value."""
+    if isinstance(value, Mapping):
+        return (value["srid"] or 0, value["wkb"])
+    whole = bytes.fromhex(str(value))
+    return (int.from_bytes(whole[:4], "little"), whole[4:])
+
+
+def _vector(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.lower()
+    return struct.pack(f"<{len(value)}f", *value).hex()
+
+
+def _elements(form: str) -> Callable[[Any], Any]:
+    """Return the function for arrays whose elements have a form; the source has JSON."""
+
+    def convert(value: Any) -> Any:
+        if isinstance(value, list):
+            return [convert(one) for one in value]
+        return None if value is None else FORMS[form](value)
+
+    def read(value: Any) -> Any:
+        if isinstance(value, str):
+            value = json.loads(value, parse_float=str, parse_int=str)
+        return convert(value)
+
+    return read
+
+
 FORMS: Mapping[str, Callable[[Any], Any]] = {
     "integer": _integer,
     "decimal": _decimal,
@@ -140,6 +212,19 @@ FORMS: Mapping[str, Callable[[Any], Any]] = {
     "time": _time,
     "time_ns": _time_ns,
     "json": _json,
+    "hstore": _json,
+    "output": _text,
+    "bits": _bits,
+    "utc_time": _utc_time,
+    "interval": _interval,
+    "money": _money,
+    "point": _point,
+    "wkb": _wkb,
+    "vector": _vector,
+    **{
+        f"{element}[]": _elements(element)
+        for element in ("integer", "text", "decimal", "date", "instant")
+    },
 }
 """Functions that convert values to their canonical form, by the form's name (`Kind.form`)."""
 

@@ -19,7 +19,8 @@ class End(StrEnum):
 
     EQUAL = "equal"
     UNCOMPARED = "uncompared"
-    """Equal, except for columns that `labctl verify` names as ones that it cannot compare."""
+    """Equal, except for columns that `labctl verify` names as ones that it cannot compare, or that
+    the second comparison has no form for."""
     REFUSED = "refused"
     PUT_ASIDE = "put aside"
     FAILED = "failed"
@@ -54,15 +55,21 @@ def judged(
     independent: Sequence[str],
     state: Mapping[str, object],
     letters: Sequence[str],
+    seen_once: Sequence[str] = (),
 ) -> tuple[End, str]:
-    """Return how a table ended, and the reason, from all findings about it."""
+    """Return how a table ended, and the reason, from all findings about it.
+
+    `seen_once` names the columns that only `labctl verify` has compared.
+    """
     unreadable = verdict.reason if verdict is not None and verdict.diff is None else None
     said = [str(text) for text in (state.get("error"), *letters, unreadable) if text]
     left_out = equal_but_for(verdict)
     if left_out is not None and independent:
         return End.FAILED, f"verify finds no difference; the other: {independent[0]}"
     if left_out is not None:
-        return (End.UNCOMPARED, left_out) if left_out else (End.EQUAL, "")
+        only = [f"{name}: compared by verify alone" for name in seen_once]
+        reason = ", ".join(filter(None, [left_out, *only]))
+        return (End.UNCOMPARED, reason) if reason else (End.EQUAL, "")
     if unreadable is not None and not independent and _named(names, [unreadable]):
         return End.UNCOMPARED, unreadable
     wrong = verdict.diff.rows if verdict is not None and verdict.diff is not None else 0

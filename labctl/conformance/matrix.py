@@ -33,8 +33,16 @@ class MatrixCell(BaseModel):
     """Number of tables whose end counts for this cell."""
 
 
-_OF_NAMES = ("its column '", "its columns '", "the name '", "has no primary key")
-"""Parts of a refusal for a name, or for the lack of a key, whatever the columns' types."""
+_OF_OTHERS = (
+    "its column '",
+    "its columns '",
+    "the name '",
+    'the name "',
+    "has no primary key",
+    "its key column is",
+    "but now arrives as",
+)
+"""Parts of a reason for a name, the key, or a column's new type, whatever its values are."""
 
 
 def matrix_of(
@@ -53,7 +61,7 @@ def matrix_of(
         for column, values, phase in _seen(result.case):
             if column.kind.declared in lacking:
                 continue
-            if (end := _end(result, column, phase)) is not None:
+            if (end := _end(result, column, values, phase)) is not None:
                 key = (result.case.engine, column.kind.declared, values, phase)
                 ends.setdefault(key, []).append(end)
     return [
@@ -87,14 +95,16 @@ def _classes(
     return frozenset((name, cell.kind, phase) for name, cell in row.items() if name in columns)
 
 
-def _end(result: Result, column: Column, phase: Phase) -> End | None:
-    """Return the end of one column, from its table's result; None if that says nothing of it."""
+def _end(result: Result, column: Column, values: ValueClass, phase: Phase) -> End | None:
+    """Return the end of a column's values, from its table's result; None if that says nothing."""
     if result.end is End.EQUAL:
         return End.EQUAL
     if result.end is End.UNCOMPARED:
         return End.UNCOMPARED if f"{column.name}: " in result.reason else End.EQUAL
     if result.end in (End.PUT_ASIDE, End.REFUSED):
-        return result.end if _is_blamed(column.name, result.reason) else None
+        # Values that silver cannot hold are the reason wherever a column has some.
+        is_other = values is not ValueClass.BEYOND and _has_beyond(result.case, column)
+        return None if is_other or not _is_blamed(column.name, result.reason) else result.end
     if result.end is End.FAILED and phase is result.phase:
         others = [c for c in result.case.columns if c.name not in result.case.keys]
         # With several columns, any may be the cause, unless the reason names it.
@@ -103,8 +113,14 @@ def _end(result: Result, column: Column, phase: Phase) -> End | None:
     return None
 
 
+def _has_beyond(case: Case, column: Column) -> bool:
+    rows = (*(row for _, row in case.rows), *(change.cells for change in case.history))
+    cells = (row.get(column.name) for row in rows)
+    return any(cell is not None and cell.kind is ValueClass.BEYOND for cell in cells)
+
+
 def _is_blamed(name: str, reason: str) -> bool:
     """Return whether a table ended so because of this column's type or values."""
-    if any(part in reason for part in _OF_NAMES):
+    if any(part in reason for part in _OF_OTHERS):
         return False
     return re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", reason) is not None

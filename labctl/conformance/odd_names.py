@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["COLUMN_NAMES", "TABLE_NAMES"]
+__all__ = ["COLUMN_NAMES", "LONGEST", "TABLE_NAMES"]
+
+LONGEST = "the longest name"
+"""Entry of `COLUMN_NAMES` for a name of the length that the engine allows."""
 
 COLUMN_NAMES = (
     "Mixed Case",
@@ -32,6 +35,7 @@ COLUMN_NAMES = (
     "__op",
     "_hoodie_record_key",
     "UPPER",
+    LONGEST,
 )
 """Names for columns."""
 

@@ -37,7 +37,10 @@ def shrink(failures: Sequence[Result], run: Run) -> list[Result]:
 def _new(case: Case, before: Case) -> int:
     """Return 1 if names or key differ: a plainer case of the same size counts as smaller."""
     return int(
-        case.name != before.name or case.keys != before.keys or _names_of(case) != _names_of(before)
+        case.name != before.name
+        or case.parted != before.parted
+        or case.keys != before.keys
+        or _names_of(case) != _names_of(before)
     )
 
 
@@ -61,9 +64,11 @@ def _single_columns(case: Case) -> Iterable[Case]:
 
 
 def _names(case: Case) -> Iterable[Case]:
-    """Yield the case with a plain table name, if it has another."""
+    """Yield the case with a plain table name and without partitions, if it has others."""
     if case.name != "{0}":
         yield replace(case, name="{0}", of=_more(case, "plain name"))
+    if case.parted:
+        yield replace(case, parted=False, of=_more(case, "no partitions"))
 
 
 def _keys(case: Case) -> Iterable[Case]:

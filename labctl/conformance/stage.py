@@ -125,6 +125,12 @@ class Stage:
             return {engine: error for part in parts for engine, error in part.items()}
         return {}
 
+    def apply(self, engine: EngineName) -> None:
+        """Apply an engine's connector again, as docs/schema-changes.md requires after a swap."""
+        self.wait_ready()  # A fault of the same batch may have killed Kafka Connect.
+        lab = replace(self.lab)
+        apply_and_wait(lab, [source_file(lab, self.source(engine))])
+
     def kill(self, part: str) -> None:
         """Kill a service of the lab, unless it is still down after an earlier kill."""
         state = self.lab.runtime.states().get(part)

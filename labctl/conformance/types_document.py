@@ -1,4 +1,7 @@
-"""Generator of docs/types.md from the declared type rules: `python -m labctl.sources.document`."""
+"""Writing docs/types.md: `python -m labctl.conformance.types_document > docs/types.md`.
+
+The page has the declared rules of types, and beside each what the kept reports have seen of it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
+from labctl.conformance.evidence import evidence, kept_reports
+from labctl.engine_names import EngineName
 from labctl.sources import ENGINES
 from labctl.sources.arrays import ELEMENTS
 from labctl.sources.base import Declared
@@ -16,8 +21,10 @@ __all__ = ["render"]
 INTRODUCTION = """\
 # How source types arrive in silver
 
-Made from the rules of `labctl/engines` by `python -m labctl.sources.document > docs/types.md`;
-`labctl verify` compares by the same rules.
+Made from the rules of `labctl/engines` and the reports of `labctl conformance` by
+`python -m labctl.conformance.types_document > docs/types.md`; `labctl verify` compares by the same
+rules. The column *seen* has what generated tables showed, in their first load and in the stream, by
+the kind of value, with the number of tables ([conformance.md](conformance.md)).
 
 The connectors run with `decimal.handling.mode=precise` and
 `time.precision.mode=adaptive_time_microseconds` (SQL Server's with `adaptive`), and the Spark
@@ -55,21 +62,25 @@ of a key: unlike a timestamp it never ties. `labctl query` leaves these columns 
 
 def render() -> str:
     """Return the whole page as Markdown."""
+    seen = evidence(kept_reports().values())
     return "\n".join(
         (
             INTRODUCTION,
-            *(_section(engine.title, engine.types()) for engine in ENGINES.values()),
+            *(_section(name, seen) for name in ENGINES),
             CLOSING.rstrip(),
             "",
         )
     )
 
 
-def _section(title: str, rules: Mapping[str, TypeRule]) -> str:
-    rows = [f"| `{name}` | {_silver(rule)} | {rule.note} |" for name, rule in rules.items()]
-    return "\n".join(
-        (f"## {title}", "", "| type | in silver | |", "| --- | --- | --- |", *rows, "")
-    )
+def _section(engine: EngineName, seen: Mapping[tuple[EngineName, str], str]) -> str:
+    record = ENGINES[engine]
+    rows = [
+        f"| `{name}` | {_silver(rule)} | {rule.note} | {seen.get((engine, name), '')} |"
+        for name, rule in record.types().items()
+    ]
+    head = ("| type | in silver | | seen |", "| --- | --- | --- | --- |")
+    return "\n".join((f"## {record.title}", "", *head, *rows, ""))
 
 
 def _silver(rule: TypeRule) -> str:

@@ -12,10 +12,11 @@ from docsite.images import FOLDER, pictures
 from labctl.cli import COMMANDS
 from labctl.config.lab_config import LabConfig
 from labctl.conformance import document as conformance
+from labctl.conformance.evidence import kept_reports
+from labctl.conformance.types_document import render
 from labctl.runtimes.compose.container_addresses import network_endpoints
 from labctl.services.lab_services import PASSWORDS, SERVICES
 from labctl.services.reference_files import reference_values
-from labctl.sources.document import render
 
 
 def test_the_types_page_is_what_the_rules_say() -> None:
@@ -23,7 +24,7 @@ def test_the_types_page_is_what_the_rules_say() -> None:
 
 
 def test_the_conformance_page_is_what_the_kept_run_says() -> None:
-    assert (DOCS / "conformance.md").read_text() == conformance.render(conformance.kept_reports())
+    assert (DOCS / "conformance.md").read_text() == conformance.render(kept_reports())
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ ELSEWHERE = {
     "lab/clients/client_programs.py": "these programs",
     "lab/clients/tsql.py": "the lab's own sqlcmd",
     "conformance/document.py": "a page with examples",
-    "sources/document.py": "a page with examples",
+    "conformance/types_document.py": "a page with examples",
     "hive/": "the metastore's own schema file",
     "lake/serve_sql.py": "the SQL endpoint's own state",
     "services/metastore_service.py": "the metastore's JDBC driver",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from labctl.conformance.cases import Kind
-from labctl.conformance.odd_values import NINES, ODD_TEXT, PLACEHOLDER, texts
+from labctl.conformance.odd_values import MEGABYTE, NINES, ODD_TEXT, PLACEHOLDER, texts
 
 __all__ = ["MYSQL"]
 
-_ODD = texts(ODD_TEXT)
+_ODD = (*texts(ODD_TEXT), r"'nul\0in'")
 _UNHELD = texts((PLACEHOLDER,))
-_KEYS = texts(("a", "B", "ä2", "a,b:c", "__null__", "__empty__", "x y", "😀", "z'z"))
+_KEYS = texts(("a", "B", "", "ä2", "a,b:c", "__null__", "__empty__", "x y", "😀", "z'z"))
 
 
 def _whole(declared: str, low: str, high: str, wider: str | None, *special: str) -> Kind:
@@ -22,6 +22,7 @@ def _whole(declared: str, low: str, high: str, wider: str | None, *special: str)
 MYSQL: tuple[Kind, ...] = (
     _whole("tinyint(1)", "-128", "127", "int", "1", "2", "-1"),
     _whole("tinyint", "-128", "127", "int"),
+    _whole("tinyint(1) unsigned", "0", "255", "int", "1", "2"),
     _whole("tinyint unsigned", "0", "255", "int"),
     _whole("smallint", "-32768", "32767", "int"),
     _whole("smallint unsigned", "0", "65535", "int"),
@@ -54,10 +55,10 @@ MYSQL: tuple[Kind, ...] = (
         ("-1.7976931348623157e308", "1.7976931348623157e308", "5e-324"),
         ("0.1", "-0e0"),
     ),
-    Kind("bit(1)", None, "b'1'", ("b'0'",)),
-    Kind("bit(9)", None, "b'1'", ("b'111111111'", "b'100000000'")),
-    Kind("bit(64)", None, "b'1'", ("18446744073709551615",)),
-    Kind("char(4)", "text", "'ab'", ("''", "'ﷺﷺﷺﷺ'"), ("'a '", "' a'"), keys=("'a'", "'b'")),
+    Kind("bit(1)", "bits", "b'1'", ("b'0'",)),
+    Kind("bit(9)", "bits", "b'1'", ("b'111111111'", "b'100000000'")),
+    Kind("bit(64)", "bits", "b'1'", ("18446744073709551615",)),
+    Kind("char(4)", "text", "'ab'", ("''", "'ﷺﷺﷺﷺ'"), ("'a '", "' a'"), keys=("'a'", "'b'", "''")),
     Kind(
         "varchar(100)",
         "text",
@@ -92,6 +93,7 @@ MYSQL: tuple[Kind, ...] = (
         _ODD,
         beyond=_UNHELD,
         has_default=False,
+        huge=f"repeat('0123456789', {MEGABYTE // 10})",
     ),
     Kind(
         "enum('sad','so so','it''s, odd')",
@@ -102,6 +104,7 @@ MYSQL: tuple[Kind, ...] = (
         keys=("'sad'", "'so so'"),
         wider="enum('sad','so so','it''s, odd','new')",
     ),
+    Kind("enum('a','it''s b')", "text", "'a'", ("'it''s b'",), keys=("'a'", "'it''s b'")),
     Kind("set('a','b','c d')", "text", "'a'", ("''", "'a,b,c d'"), ("'c d'",)),
     Kind(
         "binary(4)",
@@ -121,7 +124,14 @@ MYSQL: tuple[Kind, ...] = (
     Kind("tinyblob", "bytes", "'x'", ("''",), ("x'00'",), has_default=False),
     Kind("blob", "bytes", "'x'", ("''", "repeat(x'00ff', 5000)"), has_default=False),
     Kind("mediumblob", "bytes", "'x'", ("repeat(x'00ff', 50000)",), has_default=False),
-    Kind("longblob", "bytes", "'x'", ("repeat(x'00ff', 50000)",), has_default=False),
+    Kind(
+        "longblob",
+        "bytes",
+        "'x'",
+        ("repeat(x'00ff', 50000)",),
+        has_default=False,
+        huge=f"repeat(x'00ff', {MEGABYTE // 2})",
+    ),
     Kind(
         "year",
         "integer",
@@ -182,8 +192,16 @@ MYSQL: tuple[Kind, ...] = (
         ("""'{"b" : 1,  "a": "é"}'""", "'\"x\"'", "'1.0'", "'[1e3, 12345678901234567890]'"),
         has_default=False,
     ),
-    Kind("geometry", None, "ST_GeomFromText('POINT(1 2)')", (), has_default=False),
-    Kind("point", None, "ST_GeomFromText('POINT(1 2)', 4326)", (), has_default=False),
-    Kind("polygon", None, "ST_GeomFromText('POLYGON((0 0,1 0,1 1,0 0))')", (), has_default=False),
-    Kind("linestring", None, "ST_GeomFromText('LINESTRING(0 0,1 1)')", (), has_default=False),
+    Kind("geometry", "wkb", "ST_GeomFromText('POINT(1 2)')", (), has_default=False),
+    Kind("point", "wkb", "ST_GeomFromText('POINT(1 2)', 4326)", (), has_default=False),
+    Kind("polygon", "wkb", "ST_GeomFromText('POLYGON((0 0,1 0,1 1,0 0))')", (), has_default=False),
+    Kind("linestring", "wkb", "ST_GeomFromText('LINESTRING(0 0,1 1)')", (), has_default=False),
+    Kind(
+        "vector(3)",
+        "vector",
+        "STRING_TO_VECTOR('[1,-2.5,0]')",
+        ("STRING_TO_VECTOR('[3.4e38,-3.4e38,1e-38]')",),
+        ("STRING_TO_VECTOR('[0.1,-0.0,16777217]')",),
+        has_default=False,
+    ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from labctl.conformance.odd_values import text_pairs
 from labctl.conformance.traits import Traits
 from labctl.engines.mysql.mysql_column_types import MYSQL
 
@@ -9,8 +10,10 @@ __all__ = ["TRAITS"]
 
 
 def _read_as_text(form: str | None, name: str) -> str:
-    if form == "bytes":
+    if form in ("bytes", "wkb", "vector"):
         return f"HEX({name})"
+    if form == "bits":
+        return f"CAST({name} AS UNSIGNED)"
     if form == "float32":
         return f"CAST({name} AS DOUBLE)"
     if form == "float64":
@@ -24,7 +27,16 @@ TRAITS = Traits(
     longest_name=64,
     # Names hold three bytes per character; others are replaced with a warning.
     wide_characters=False,
-    doubled="`id` * 2",
+    generated=(
+        "int GENERATED ALWAYS AS (`id` * 2) STORED",
+        "int GENERATED ALWAYS AS (`id` * 2) VIRTUAL",
+    ),
+    swap=(
+        "CREATE TABLE {schema}.{new} LIKE {schema}.{table}",
+        "INSERT INTO {schema}.{new} ({columns}) SELECT {columns} FROM {schema}.{table}",
+        "RENAME TABLE {schema}.{table} TO {schema}.{old}, {schema}.{new} TO {schema}.{table}",
+    ),
+    text_pairs=text_pairs(),
     null_is_said=True,
     retype=lambda name, declared, nullable: (
         f"MODIFY {name} {declared} {'NULL' if nullable else 'NOT NULL'}"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from labctl.conformance.cases import Kind
-from labctl.conformance.odd_values import NINES, ODD_TEXT, PLACEHOLDER, texts
+from labctl.conformance.odd_values import MEGABYTE, NINES, ODD_TEXT, PLACEHOLDER, texts
 
 __all__ = ["POSTGRES"]
 
 _ODD = texts(ODD_TEXT)
 _UNHELD = texts((PLACEHOLDER,))
-_KEYS = texts(("a", "B", " ", "ä", "a,b:c", "__null__", "__empty__", "x y", "😀", "z'z"))
+_KEYS = texts(("a", "B", "", " ", "ä", "a,b:c", "__null__", "__empty__", "x y", "😀", "z'z"))
 
 POSTGRES: tuple[Kind, ...] = (
     Kind(
@@ -116,6 +116,7 @@ POSTGRES: tuple[Kind, ...] = (
         _ODD,
         beyond=_UNHELD,
         keys=_KEYS,
+        huge=f"repeat('0123456789', {MEGABYTE // 10})",
     ),
     Kind(
         "citext",
@@ -181,6 +182,7 @@ POSTGRES: tuple[Kind, ...] = (
         ("''", "decode(repeat('00ff', 5000), 'hex')"),
         ("'\\x5c'",),
         keys=("'\\x00'", "'\\x01'", "'\\x0001'", "'\\xff'"),
+        huge=f"decode(repeat('00ff', {MEGABYTE // 2}), 'hex')",
     ),
     Kind(
         "date",
@@ -226,26 +228,34 @@ POSTGRES: tuple[Kind, ...] = (
         beyond=("'24:00:00'",),
         keys=("'12:34:56.000001'", "'00:00:00'"),
     ),
-    Kind("timetz", None, "'12:34:56+02'", ("'00:00:00+15:59'", "'23:59:59.999999-15:59'")),
-    Kind("interval", None, "'1 day'", ("'-178000000 years'",), ("'1 mon -1 day 00:00:00.000001'",)),
+    Kind("timetz", "utc_time", "'12:34:56+02'", ("'00:00:00+15:59'", "'23:59:59.999999-15:59'")),
+    Kind(
+        "interval",
+        "interval",
+        "'1 day'",
+        ("'-178000000 years'",),
+        ("'1 mon -1 day 00:00:00.000001'",),
+    ),
     # Debezium's first load keeps 15 digits (docs/types.md).
-    Kind("money", None, "'1.50'", ("'-9999999999999.99'",), ("'0'",)),
-    Kind("bit(1)", None, "B'1'", ("B'0'",)),
-    Kind("bit(9)", None, "B'000000001'", ("B'111111111'", "B'100000000'")),
-    Kind("bit varying(20)", None, "B'101'", ("B''", "B'00000000000000000001'")),
-    Kind("inet", None, "'10.0.0.1'", ("'::1'",), ("'10.0.0.1/8'",), keys=("'10.0.0.1'", "'::1'")),
-    Kind("cidr", None, "'10.0.0.0/8'", ("'::/0'",)),
-    Kind("macaddr", None, "'08:00:2b:01:02:03'", ("'ff:ff:ff:ff:ff:ff'",)),
-    Kind("tsvector", None, "'a:1 b:2'", ("''",)),
+    Kind("money", "money", "'1.50'", ("'-9999999999999.99'",), ("'0'",)),
+    Kind("bit(1)", "bits", "B'1'", ("B'0'",)),
+    Kind("bit(9)", "bits", "B'000000001'", ("B'111111111'", "B'100000000'")),
+    Kind("bit varying(20)", "bits", "B'101'", ("B''", "B'00000000000000000001'")),
+    Kind(
+        "inet", "output", "'10.0.0.1'", ("'::1'",), ("'10.0.0.1/8'",), keys=("'10.0.0.1'", "'::1'")
+    ),
+    Kind("cidr", "output", "'10.0.0.0/8'", ("'::/0'",)),
+    Kind("macaddr", "text", "'08:00:2b:01:02:03'", ("'ff:ff:ff:ff:ff:ff'",)),
+    Kind("tsvector", "text", "'a:1 b:2'", ("''",)),
     Kind("tsquery", None, "'a & b'", ("''",)),
-    Kind("int4range", None, "'[1,5)'", ("'empty'", "'(,)'")),
-    Kind("numrange", None, "'[1.5,2)'", ("'empty'",)),
-    Kind("tstzrange", None, "'[2008-01-01,2009-01-01)'", ("'(,)'",)),
-    Kind("daterange", None, "'[2008-01-01,2009-01-01)'", ("'(,)'",)),
+    Kind("int4range", "text", "'[1,5)'", ("'empty'", "'(,)'")),
+    Kind("numrange", "text", "'[1.5,2)'", ("'empty'",)),
+    Kind("tstzrange", "text", "'[2008-01-01,2009-01-01)'", ("'(,)'",)),
+    Kind("daterange", "text", "'[2008-01-01,2009-01-01)'", ("'(,)'",)),
     Kind("int4multirange", None, "'{[1,5)}'", ("'{}'",)),
     Kind(
         "hstore",
-        None,
+        "hstore",
         "'a=>1'",
         ("''",),
         ('\'a=>NULL, "b c"=>"d,e"\'',),
@@ -253,7 +263,7 @@ POSTGRES: tuple[Kind, ...] = (
     ),
     Kind(
         "integer[]",
-        None,
+        "integer[]",
         "'{1,2}'",
         ("'{}'", "'{NULL}'"),
         ("'[2:3]={1,2}'",),
@@ -261,28 +271,28 @@ POSTGRES: tuple[Kind, ...] = (
     ),
     Kind(
         "text[]",
-        None,
+        "text[]",
         "'{a,b}'",
         ("'{}'", "'{NULL,\"\"}'"),
         ('\'{"a,b","NULL"}\'',),
         beyond=("'{{a,b},{c,d}}'",),
     ),
-    Kind("numeric(8,2)[]", None, "'{1.10}'", ("'{}'",), beyond=("'{1,NaN}'", "'{{1},{2}}'")),
-    Kind("numeric[]", None, "'{1.10}'", ("'{}'",), beyond=("'{1,NULL,-Infinity}'",)),
-    Kind("date[]", None, "'{2008-02-29}'", ("'{}'",), beyond=("'{NULL,0044-03-15 BC}'",)),
+    Kind("numeric(8,2)[]", "decimal[]", "'{1.10}'", ("'{}'",), beyond=("'{1,NaN}'", "'{{1},{2}}'")),
+    Kind("numeric[]", "decimal[]", "'{1.10}'", ("'{}'",), beyond=("'{1,NULL,-Infinity}'",)),
+    Kind("date[]", "date[]", "'{2008-02-29}'", ("'{}'",), beyond=("'{NULL,0044-03-15 BC}'",)),
     Kind(
         "timestamptz[]",
-        None,
+        "instant[]",
         "'{2008-03-30 01:00:00Z}'",
         ("'{}'",),
         beyond=("'{infinity}'", "'{0044-03-15Z BC}'"),
     ),
-    Kind("uuid[]", None, "'{123e4567-e89b-12d3-a456-426614174000}'", ("'{}'",)),
-    Kind("mood[]", None, "'{sad}'", ("'{}'",)),
-    Kind("point", None, "'(1,2)'", ("'(-1e300,1e-300)'",)),
+    Kind("uuid[]", "text[]", "'{123e4567-e89b-12d3-a456-426614174000}'", ("'{}'",)),
+    Kind("mood[]", "text[]", "'{sad}'", ("'{}'",)),
+    Kind("point", "point", "'(1,2)'", ("'(-1e300,1e-300)'",)),
     Kind("polygon", None, "'((0,0),(1,1),(1,0))'", ("'((0,0))'",)),
     Kind("circle", None, "'<(0,0),1>'", ("'<(0,0),0>'",)),
     Kind("pg_lsn", None, "'0/0'", ("'FFFFFFFF/FFFFFFFF'",)),
-    Kind("oid", None, "1", ("0", "4294967295")),
+    Kind("oid", "integer", "1", ("0", "4294967295")),
     Kind("jsonpath", None, "'$.a'", ("'$'",)),
 )

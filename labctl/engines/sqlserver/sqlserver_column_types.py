@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from labctl.conformance.cases import Kind
-from labctl.conformance.odd_values import NINES, ODD_TEXT, PLACEHOLDER, texts
+from labctl.conformance.odd_values import MEGABYTE, NINES, ODD_TEXT, PLACEHOLDER, texts
 
 __all__ = ["SQLSERVER"]
 
 _ODD = texts(ODD_TEXT, "N")
 _UNHELD = texts((PLACEHOLDER,), "N")
-_KEYS = texts(("a", "B2", "ä3", "a,b:c", "__null__", "__empty__", "x y", "z'z"), "N")
+_KEYS = texts(("a", "", "B2", "ä3", "a,b:c", "__null__", "__empty__", "x y", "z'z"), "N")
 _GUIDS = (
     "'123E4567-E89B-12D3-A456-426614174000'",
     "'00000000-0000-0000-0000-000000000000'",
@@ -17,9 +17,20 @@ _GUIDS = (
 )
 
 
-def _whole(declared: str, low: str, high: str, wider: str | None) -> Kind:
+def _whole(
+    declared: str, low: str, high: str, wider: str | None, narrower: str | None = None
+) -> Kind:
+    keys = (low, "1", "2", high)
     return Kind(
-        declared, "integer", "7", (low, high), ("0",), keys=(low, "1", "2", high), wider=wider
+        declared,
+        "integer",
+        "7",
+        (low, high),
+        ("0",),
+        keys=keys,
+        wider=wider,
+        narrower=narrower,
+        other="nvarchar(30)",
     )
 
 
@@ -27,8 +38,17 @@ SQLSERVER: tuple[Kind, ...] = (
     Kind("bit", "boolean", "1", ("0", "1"), keys=("0", "1")),
     _whole("tinyint", "0", "255", "int"),
     _whole("smallint", "-32768", "32767", "int"),
-    _whole("int", "-2147483648", "2147483647", "bigint"),
-    _whole("bigint", "-9223372036854775808", "9223372036854775807", None),
+    _whole("int", "-2147483648", "2147483647", "bigint", "smallint"),
+    _whole("bigint", "-9223372036854775808", "9223372036854775807", None, "int"),
+    Kind(
+        "int SPARSE",
+        "integer",
+        "7",
+        ("-2147483648", "2147483647"),
+        ("0",),
+        has_default=False,
+        only_nullable=True,
+    ),
     Kind(
         "decimal(8,2)",
         "decimal",
@@ -37,6 +57,7 @@ SQLSERVER: tuple[Kind, ...] = (
         ("0", "-0.01", "100"),
         keys=("0.00", "1", "1.10", "-999999.99"),
         wider="decimal(14,4)",
+        narrower="decimal(6,1)",
     ),
     Kind("decimal(38,0)", "decimal", "1", (f"-{NINES}", NINES), ("0",)),
     Kind("numeric(38,38)", "decimal", "0.5", (f"-0.{NINES}", f"0.{NINES}"), ("0",)),
@@ -51,7 +72,7 @@ SQLSERVER: tuple[Kind, ...] = (
         ("0.1e0", "0"),
     ),
     Kind("char(4)", "text", "'ab'", ("''",), ("'a'",), keys=("'a'", "'b'")),
-    Kind("varchar(100)", "text", "'x'", ("''",), ("' x '",), keys=("'a'", "'b,c:d'")),
+    Kind("varchar(100)", "text", "'x'", ("''",), ("' x '",), keys=("'a'", "'b,c:d'", "''")),
     Kind("varchar(max)", "text", "'x'", ("REPLICATE('0123456789', 700)",), ("' x '",)),
     Kind("nchar(4)", "text", "N'ab'", ("N''", "N'ﷺﷺﷺﷺ'"), ("N'a'",)),
     Kind(
@@ -62,8 +83,18 @@ SQLSERVER: tuple[Kind, ...] = (
         _ODD,
         beyond=_UNHELD,
         keys=_KEYS,
+        wider="nvarchar(200)",
+        narrower="nvarchar(50)",
     ),
-    Kind("nvarchar(max)", "text", "N'x'", ("N''",), _ODD, beyond=_UNHELD),
+    Kind(
+        "nvarchar(max)",
+        "text",
+        "N'x'",
+        ("N''",),
+        _ODD,
+        beyond=_UNHELD,
+        huge=f"REPLICATE(CAST(N'0123456789' AS nvarchar(max)), {MEGABYTE // 10})",
+    ),
     Kind("text", "text", "'x'", ("''",), ("' x '",)),
     Kind("ntext", "text", "N'x'", ("N''",), _ODD[:3]),
     Kind("uniqueidentifier", "upper", _GUIDS[0], _GUIDS[1:], keys=_GUIDS),
@@ -75,7 +106,14 @@ SQLSERVER: tuple[Kind, ...] = (
         keys=("0x00", "0x01", "0x0001", "0xff"),
     ),
     Kind("varbinary(100)", "bytes", "0x00ff", ("0x",), ("0x5c",), keys=("0x00", "0x01", "0x0001")),
-    Kind("varbinary(max)", "bytes", "0x00ff", ("0x",), ("0x5c",)),
+    Kind(
+        "varbinary(max)",
+        "bytes",
+        "0x00ff",
+        ("0x",),
+        ("0x5c",),
+        huge=f"0x{'00ff' * (MEGABYTE // 2)}",
+    ),
     Kind("image", "bytes", "0x00ff", ("0x",)),
     Kind(
         "date",

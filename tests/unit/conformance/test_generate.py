@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from labctl.conformance.case_sql import Script, table_name
-from labctl.conformance.cases import Change, ValueClass
+from labctl.conformance.cases import Case, Cell, Change, Column, ValueClass
 from labctl.conformance.generation import WIDTH, generate
 from labctl.engine_names import EngineName
 from labctl.sources import ENGINES, TableRef
@@ -48,9 +48,15 @@ def test_every_class_of_values_and_every_step_occurs(engine: EngineName) -> None
     classes = {cell.kind for case in cases for _, row in case.rows for cell in row.values()}
     assert classes == set(ValueClass)
     steps = {change.what for case in cases for change in case.history}
-    changes = {"insert", "update", "rekey", "delete", "truncate"}
-    ddl = {"add", "drop", "rename", "retype", "default"}
-    assert steps == (changes if engine == "sqlserver" else changes | ddl)
+    traits = ENGINES[engine].conformance()
+    expected = {"insert", "update", "rekey", "delete", "truncate", *traits.alterations}
+    if traits.swap:
+        expected |= {"swap", "apply"}
+    if traits.recapture is not None:
+        expected |= {"recapture"}
+    if traits.partitioning is not None:
+        expected |= {"partition", "attach", "detach"}
+    assert steps == expected
     assert any(not case.keys for case in cases)
     assert any(case.name != "{0}" for case in cases)
     assert any(len(case.keys) > 1 for case in cases)
@@ -125,16 +131,135 @@ def test_what_no_row_says_is_to_be_loaded_again() -> None:
         assert script.needs_backfill is needed, change
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_key_of_two_texts_has_values_that_joining_would_mix_up(engine: EngineName) -> None:
+    case = next(case for case in (generate(engine, n) for n in MANY) if case.keys == ("k", "l"))
+    rows = [row for _, row in case.rows]
+    rows += [change.cells for change in case.history if change.what == "insert"]
+    texts = [tuple(row[key].literal.strip("N'") for key in case.keys) for row in rows]
+    joined = [f"k:{k},l:{text}" for k, text in texts]
+    assert len(set(texts)) == len(texts)
+    assert len(set(joined)) < len(joined)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_name_is_as_long_as_the_engine_allows(engine: EngineName) -> None:
+    longest = ENGINES[engine].conformance().longest_column
+    cases = [generate(engine, seed) for seed in range(600)]
+    assert longest == max(len(column.name) for case in cases for column in case.columns)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_megabyte_is_rare(engine: EngineName) -> None:
+    kinds = ENGINES[engine].conformance().column_types
+    huge = {kind.huge for kind in kinds if kind.huge is not None}
+    assert len(huge) == 2
+    literals = [
+        cell.literal
+        for case in (generate(engine, seed) for seed in MANY)
+        for row in (*(row for _, row in case.rows), *(change.cells for change in case.history))
+        for cell in row.values()
+    ]
+    assert 1 <= sum(literal in huge for literal in literals) < len(literals) / 500
+
+
+def table(engine: EngineName, history: tuple[Change, ...], *, parted: bool = False) -> Script:
+    """Return the table `t` with a number as its key and one column."""
+    number = next(
+        kind
+        for kind in ENGINES[engine].conformance().column_types
+        if kind.declared in ("int", "integer")
+    )
+    key = Column("id", number, nullable=False)
+    case = Case(engine, 1, "t", (key, Column("c", number)), ("id",), (), history, parted=parted)
+    return Script(case, TableRef("s", "t"))
+
+
+def row_of(number: int) -> Change:
+    return Change("insert", number, {"id": Cell(ValueClass.EXTREME, str(number))})
+
+
+def due(script: Script) -> str | None:
+    """Return the step that is due."""
+    return script.unseen
+
+
+def test_columns_of_sql_server_are_captured_anew_and_rows_before_are_loaded_again() -> None:
+    script = table("sqlserver", ())
+    script.statements(Change("add", column=Column("new", script.case.columns[0].kind)))
+    assert due(script) == "recapture"
+    (statement,) = script.statements(Change("recapture"))
+    assert statement.startswith("EXEC sys.sp_cdc_enable_table N's', N't', @capture_instance = N'")
+    assert (due(script), script.needs_backfill) == (None, False)
+    assert script.statements(Change("recapture")) == []
+    script.statements(Change("drop", column=script.case.columns[1]))
+    script.statements(row_of(1))
+    assert script.needs_backfill
+
+
+def test_a_copy_takes_the_place_of_a_table() -> None:
+    script = table("postgres", (Change("swap"),))
+    created, filled, away, back = script.statements(Change("swap"))
+    assert created.endswith('(LIKE "s"."t" INCLUDING ALL)')
+    assert filled.endswith('("id", "c") SELECT "id", "c" FROM "s"."t"')
+    assert away.startswith('ALTER TABLE "s"."t" RENAME TO ')
+    assert back.endswith(' RENAME TO "t"')
+    assert due(script) == "apply"
+    assert script.statements(Change("apply")) == []
+    assert (due(script), script.needs_backfill) == (None, False)
+    assert len([*script.drops()]) == 2
+    script = table("mysql", (Change("swap"),))
+    assert len(script.statements(Change("swap"))) == 3
+    assert due(script) is None
+
+
+def test_a_table_has_partitions_that_come_and_go() -> None:
+    script = table("postgres", (), parted=True)
+    created, *parts = script.creates()
+    assert created.endswith(') PARTITION BY RANGE ("id")')
+    assert [part.partition(" FOR ")[2] for part in parts] == [
+        "VALUES FROM (MINVALUE) TO (4)",
+        "VALUES FROM (4) TO (8)",
+        "VALUES FROM (8) TO (1000)",
+    ]
+    (added,) = script.statements(Change("partition"))
+    assert added.endswith("FROM (1000) TO (2000)")
+    detached, again = script.statements(Change("detach"))
+    assert detached.split()[-1] == again.split()[5]
+    assert not script.needs_backfill
+    like, inserted, attached = script.statements(replace(row_of(2001), what="attach"))
+    assert inserted.split()[2] == like.split()[2] == attached.split()[5]
+    assert script.needs_backfill
+    assert table("postgres", ()).statements(Change("detach")) == []
+
+
+def test_a_column_without_a_form_is_seen_once() -> None:
+    script = table("postgres", ())
+    assert script.seen_once([]) == []
+    script.forms["c"] = None
+    assert script.seen_once([]) == ["c"]
+    assert script.seen_once(["c"]) == []
+    script.forms["id"] = None
+    assert script.seen_once([]) == ["id", "c"]
+
+
+def test_a_case_without_types_has_no_column_that_is_added_with_one() -> None:
+    script = table("postgres", ())
+    kind = replace(script.case.columns[0].kind, declared="xml")
+    case = script.case.with_history((Change("add", column=Column("new", kind)), row_of(1)))
+    assert [change.what for change in case.without_types(["xml"]).history] == ["insert"]
+    assert case.without_types(["money"]) == case
+
+
 def test_a_column_that_is_dropped_or_renamed_is_known_by_its_names() -> None:
     """A value is put aside under the name that its column had then."""
     case = generate("postgres", 463)
     script = Script(case, TableRef("public", "t"))
     assert script.ever_called == {column.name for column in case.columns}
-    for change in case.history:
-        script.change(change)
-    assert "eq=ual" in script.ever_called
-    assert "eq=ual" not in script.names.values()
-    kept = next(name for name in script.names if name not in case.keys)
-    column = next(column for column in case.columns if column.name == kept)
+    dropped, column = (column for column in case.columns[-2:] if column.name not in case.keys)
+    script.change(Change("drop", column=dropped))
+    assert dropped.name in script.ever_called
+    assert dropped.name not in script.names.values()
+    kept = column.name
     script.change(Change("rename", column=column, text="later"))
     assert {kept, "later"} <= script.ever_called

@@ -51,6 +51,11 @@ def test_a_table_is_equal_named_or_failed(
     assert judged(["id", "a"], verdict(state, diff), independent, said, letters)[0] is end
 
 
+def test_a_column_that_only_verify_compares_is_said() -> None:
+    ended = judged(["id", "a"], verdict(State.EQUAL, EQUAL), [], {}, [], ["a"])
+    assert ended == (End.UNCOMPARED, "a: compared by verify alone")
+
+
 def test_a_column_left_out_is_said_and_a_value_that_cannot_be_read_is_named() -> None:
     left_out = TableDiff(3, 3, columns_uncaptured=("a",))
     ended = judged(["id", "a"], verdict(State.EQUAL, left_out), [], {}, [])
@@ -136,8 +141,9 @@ def test_the_matrix_keeps_the_worst_of_what_tables_showed() -> None:
     ("reason", "blamed"),
     [
         ("its c1 is NaN, which the column's type cannot hold exactly", True),
-        ("Column shop.t.c1 is decimal(8,2), but now arrives as text", True),
-        ("A table cannot be captured: public.t: its key column is c1, of the type name", True),
+        ("The column c1 of public.t holds 9999, which silver's type int64 does not hold", True),
+        ("Column shop.t.c1 is decimal(8,2), but now arrives as text", False),
+        ("A table cannot be captured: public.t: its key column is c1, of the type name", False),
         ("A table cannot be captured: public.t: its column 'c1': Debezium reads each byte", False),
         ("A table cannot be captured: public.t: its columns 'C0' and 'c1': both become C0", False),
         ("A table cannot be captured: public.c1: the name 'c1' is no name of a topic", False),
@@ -159,6 +165,17 @@ def test_a_type_is_blamed_for_its_values_and_not_for_names(reason: str, blamed: 
     aside = [Result(case, End.PUT_ASIDE, Phase.LOAD, reason)]
     assert [cell.end for cell in matrix_of(aside, [])] == [End.PUT_ASIDE] * blamed
     assert matrix_of(aside, [], {"postgres": ["integer"]}) == []
+
+
+def test_values_that_silver_cannot_hold_are_blamed_and_none_beside_them() -> None:
+    kind = Kind("numeric", "decimal", "7", ("1", "2"))
+    cells = (Cell(ValueClass.EXTREME, "1"), Cell(ValueClass.BEYOND, "'NaN'"))
+    rows = tuple((number, {"c1": cell}) for number, cell in enumerate(cells))
+    case = Case("postgres", 1, "t", (Column("c1", kind),), (), rows, ())
+    aside = Result(case, End.PUT_ASIDE, Phase.LOAD, "its c1 is NaN")
+    assert [(cell.values, cell.end) for cell in matrix_of([aside], [])] == [
+        (ValueClass.BEYOND, End.PUT_ASIDE)
+    ]
 
 
 def test_a_failure_is_kept_as_sql_with_the_command_that_repeats_it() -> None:
