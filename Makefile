@@ -43,8 +43,10 @@ MINUTES := 30
 soak: $(VENV)/dev ## on the lab that runs, 30 minutes each (MINUTES=5) of random faults and tables; the long tests
 	$(BIN)/labctl soak run --minutes $(MINUTES) --write build/soak.json --html build/soak.html \
 		--history build/soak.jsonl
-	$(BIN)/labctl conformance --minutes $(MINUTES) --start $$(shuf -i 0-2000000000 -n 1) \
-		--json build/conformance.json
+	$(BIN)/labctl conformance --minutes $$(($(MINUTES) - $(MINUTES) / 3)) \
+		--start $$(shuf -i 0-2000000000 -n 1) --json build/conformance.json
+	$(BIN)/labctl conformance --minutes $$((($(MINUTES) + 2) / 3)) --faults \
+		--start $$(shuf -i 0-2000000000 -n 1) --json build/conformance-faults.json
 	$(BIN)/pytest -m soak
 
 SEEDS := 60
