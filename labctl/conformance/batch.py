@@ -83,10 +83,20 @@ class Batches:
 
     def __enter__(self) -> Batches:
         for engine in self._stage.engines:
-            source = connect(self._stage.lab.endpoints, Stage.source(engine))
-            self._sources[engine] = self._open.enter_context(source)
-            self.missing_kinds[engine] = missing_kinds(source, engine, Stage.ref(engine, "").schema)
+            self._connect(engine)
+            schema = Stage.ref(engine, "").schema
+            self.missing_kinds[engine] = missing_kinds(self._source(engine), engine, schema)
         return self
+
+    def _connect(self, engine: EngineName) -> None:
+        source = connect(self._stage.lab.endpoints, Stage.source(engine))
+        self._sources[engine] = self._open.enter_context(source)
+
+    def _source(self, engine: EngineName) -> Source:
+        """Return the engine's connection; replace it if it was lost."""
+        if self._sources[engine].closed:
+            self._connect(engine)
+        return self._sources[engine]
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
@@ -140,7 +150,7 @@ class Batches:
         """Create and fill the table in its database."""
         try:
             for statement in table.script.creates():
-                self._sources[table.engine].execute(statement)
+                self._source(table.engine).execute(statement)
         except LabError as error:
             table.result.end, table.result.reason = End.INVALID, str(error)
             return
@@ -150,11 +160,11 @@ class Batches:
     def _drop(self, table: _Table) -> None:
         for statement in table.script.drops():
             with suppress(LabError):
-                self._sources[table.engine].execute(statement)
+                self._source(table.engine).execute(statement)
 
     def _execute(self, table: _Table, statement: str) -> None:
         try:
-            self._sources[table.engine].execute(statement)
+            self._source(table.engine).execute(statement)
         except LabError as error:
             table.result.declined.append(f"{statement[:200]}: {error.what[:200]}")
 
@@ -166,7 +176,7 @@ class Batches:
             lab = labs[table.engine]
             source = Stage.source(table.engine)
             try:
-                files = new_files(lab, source, self._sources[table.engine], table.ref)
+                files = new_files(lab, source, self._source(table.engine), table.ref)
                 change_files(lab.project, files)
             except LabError as error:
                 _refused(table, error)
@@ -311,7 +321,7 @@ class Batches:
     ) -> tuple[End, str]:
         assert table.silver is not None  # noqa: S101 - only such tables are judged
         left_out = verdict.diff.columns_uncaptured if verdict and verdict.diff else ()
-        source = self._sources[table.engine]
+        source = self._source(table.engine)
         other = independent_differences(
             lab, source, table.script, (table.ref, table.silver.name), left_out
         )

@@ -23,7 +23,7 @@ __all__ = ["FORMS", "silver_value", "source_field", "source_value"]
 
 _TIME = re.compile(r"(-?)(\d+):(\d\d):(\d\d)(?:\.(\d+))?")
 _INSTANT = re.compile(
-    r"(\d{4,}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d+))?(?: ?([+-]\d\d)(?::?(\d\d))?)?"
+    r"(\d{4,}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d+))?(?:Z| ?([+-]\d\d)(?::?(\d\d))?)?"
 )
 _OFFSET_TIME = re.compile(r"([^Z+-]+)(?:Z|([+-])(\d\d)(?::?(\d\d))?)?")
 _ISO_INTERVAL = re.compile(r"P(-?\d+)Y(-?\d+)M(-?\d+)DT(-?\d+)H(-?\d+)M(-?\d+(?:\.\d+)?)S")
@@ -44,6 +44,10 @@ def _integer(value: Any) -> Any:
 
 
 def _decimal(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        # An array's element without a declared size.
+        unscaled = int.from_bytes(value["value"], "big", signed=True)
+        return Decimal(f"{unscaled}E{-value['scale']}")
     number = value if isinstance(value, Decimal) else Decimal(str(value))
     return number if number.is_finite() else str(value)
 

@@ -112,7 +112,8 @@ SQLSERVER: tuple[Kind, ...] = (
         "0x00ff",
         ("0x",),
         ("0x5c",),
-        huge=f"0x{'00ff' * (MEGABYTE // 2)}",
+        huge="CONVERT(varbinary(max), REPLICATE(CAST('0123456789' AS varchar(max)), "
+        f"{MEGABYTE // 10}))",
     ),
     Kind("image", "bytes", "0x00ff", ("0x",)),
     Kind(

@@ -62,6 +62,9 @@ from labctl.engine_names import EngineName
         ("hstore", '{"a": null, "b c": "d,e"}', '{"b c":"d,e","a":null}'),
         ("integer[]", "[1,null]", [1, None]),
         ("decimal[]", "[1.10,12345678901234567890.5]", ["1.1", Decimal("12345678901234567890.5")]),
+        ("decimal[]", f"[{2**200}]", [{"scale": 0, "value": (2**200).to_bytes(26, "big")}]),
+        ("decimal[]", "[-1.10]", [{"scale": 1, "value": b"\xf5"}]),
+        ("instant[]", '["2008-03-30T01:00:00+00:00"]', ["2008-03-30T01:00:00.000000Z"]),
         ("date[]", '["2008-02-29"]', [dt.date(2008, 2, 29)]),
         (
             "instant[]",
