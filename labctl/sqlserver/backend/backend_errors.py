@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from labctl.sqlserver.backend.connection import PgError
-from labctl.sqlserver.client_errors import SqlError
+from labctl.sqlserver.client_errors import SqlError, unsupported
 
 __all__ = ["as_sql_error"]
 
@@ -48,8 +48,6 @@ _SIMPLE: dict[str, tuple[int, int, str]] = {
               "query."),
     "53400": (1105, 17, "Could not allocate space for object '<temporary system object>' in "
               "database 'tempdb' because the 'PRIMARY' filegroup is full."),
-    "54000": (701, 17, "There is insufficient system memory in resource pool 'default' to run this "
-              "query."),
     "54001": (191, 15, "Some part of your SQL statement is nested too deeply. Rewrite the query or "
               "break it up into smaller queries."),
     "54011": (1056, 15, "The number of elements in the select list exceeds the maximum allowed "
@@ -124,6 +122,13 @@ def _missing_from(error: PgError, verb: str) -> SqlError:
     return SqlError(
         4104, f'The multi-part identifier "{match["name"] if match else ""}" could not be bound.'
     )
+
+
+def _too_much(error: PgError, verb: str) -> SqlError:
+    if "null character" in error.message:
+        return unsupported("NUL in a text (NCHAR(0))")
+    number, severity, text = _SIMPLE["53200"]
+    return SqlError(number, text, severity=severity)
 
 
 def _duplicate(error: PgError, verb: str) -> SqlError:
@@ -227,4 +232,5 @@ _SPECIAL = {
     "42P06": _exists,
     "42704": _missing_object,
     "42883": _missing_function,
+    "54000": _too_much,
 }

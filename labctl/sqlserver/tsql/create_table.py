@@ -12,7 +12,14 @@ from labctl.sqlserver.sqltypes import SqlType, parse_type
 from labctl.sqlserver.tsql import translate
 from labctl.sqlserver.tsql.casts import refuse_unknown_collation
 from labctl.sqlserver.tsql.cursor import Cursor
-from labctl.sqlserver.tsql.object_names import PgName, identifier, locate, quoted, split_name
+from labctl.sqlserver.tsql.object_names import (
+    PgName,
+    identifier,
+    locate,
+    quoted,
+    split_name,
+    whole_name,
+)
 
 __all__ = ["TABLE_CONSTRAINTS", "TableParser"]
 
@@ -94,7 +101,7 @@ class TableParser:
 
     def column(self) -> Composable:
         name = self.cursor.name()
-        low = identifier(name.lower())
+        low = identifier(whole_name(name.lower()))
         if name != name.lower():
             comment = SQL("COMMENT ON COLUMN {}.{} IS {}")
             self.after.append(comment.format(self.target(), low, Literal(name)))

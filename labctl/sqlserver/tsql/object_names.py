@@ -7,7 +7,7 @@ from psycopg.sql import Identifier
 from labctl.sqlserver.client_errors import SqlError, unsupported
 from labctl.sqlserver.tsql.lexer import tokenize, unquote
 
-__all__ = ["PgName", "identifier", "locate", "quoted", "split_name"]
+__all__ = ["PgName", "identifier", "locate", "quoted", "split_name", "whole_name"]
 
 _COMPATIBILITY = {"sysobjects", "systypes", "sysdatabases", "syscolumns", "sysindexes", "sysusers"}
 
@@ -57,20 +57,22 @@ def locate(parts: list[str], current_db: str) -> PgName:
     if name.startswith("##"):
         raise unsupported("a global temporary table")
     if name.startswith(("#", "@")):
-        return None, _whole(name)
+        return None, whole_name(name)
     schema = parts[-2].lower() if len(parts) > 1 else ""
     database = parts[-3].lower() if len(parts) > 2 else ""
     if name in _COMPATIBILITY and schema in {"", "dbo"}:
         schema = "sys"
-    return _whole(f"{database or current_db.lower()}.{schema or 'dbo'}"), _whole(name)
+    return whole_name(f"{database or current_db.lower()}.{schema or 'dbo'}"), whole_name(name)
 
 
-def _whole(name: str) -> str:
+def whole_name(name: str) -> str:
+    """Return a name. Raises `SqlError` 103 if PostgreSQL would truncate it."""
     if len(name.encode()) > _LONGEST:
         raise SqlError(
             103,
             f"The identifier that starts with '{name[:30]}' is too long for this SQL Server "
-            f"stand-in: {_LONGEST} bytes for a table, and for a schema with its database's name.",
+            f"stand-in: {_LONGEST} bytes for a table or column, and for a schema with its "
+            "database's name.",
             severity=15,
             state=4,
         )

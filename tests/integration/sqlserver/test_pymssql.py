@@ -79,6 +79,14 @@ def test_names_ignore_case_and_keep_it(sql: Sql) -> None:
     assert sql("SELECT name FROM sys.tables") == [("Order Line",)]
 
 
+def test_what_postgresql_would_cut_or_cannot_store_is_refused(sql: Sql) -> None:
+    longest = "x" * 63
+    sql(f"CREATE TABLE t (id int, [{longest}] int)")
+    for statement in (f"CREATE TABLE u ([{longest}y] int)", f"ALTER TABLE t ADD [{longest}y] int"):
+        assert sql.error(statement) == 103
+    assert sql.error("SELECT N'a' + NCHAR(0)") == 40517
+
+
 def test_identity_output_and_scope_identity(sql: Sql) -> None:
     sql("CREATE TABLE t (id int IDENTITY(10, 5) PRIMARY KEY, v varchar(10) DEFAULT 'd')")
     made = sql.sets("INSERT INTO t (v) OUTPUT inserted.id, inserted.v VALUES ('a'), ('b')")
