@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,20 @@ if TYPE_CHECKING:
     from labctl.kafkaconnect.connector_files import ConnectorFile
     from labctl.sources.base import Source
 
-__all__ = ["sqlserver_unrecorded"]
+__all__ = ["capture_instance", "sqlserver_unrecorded"]
+
+_LONGEST = 40
+"""Longest name of a capture instance, in bytes. SQL Server allows 100 characters. The stand-in puts
+it into names of PostgreSQL, of which the longest adds 23 bytes."""
+
+
+def capture_instance(ref: TableRef) -> str | None:
+    """Return the name of a table's capture instance; None if the default name is short enough."""
+    name = f"{ref.schema}_{ref.name}"
+    if len(name.encode()) <= _LONGEST:
+        return None
+    end = f"_{zlib.crc32(name.encode()):08x}"
+    return name.encode()[: _LONGEST - len(end)].decode(errors="ignore") + end
 
 
 def sqlserver_unrecorded(

@@ -17,6 +17,7 @@ from uuid import UUID
 import pymssql
 
 from labctl.config.endpoints import Database
+from labctl.engines.sqlserver.sqlserver_capture_instance import capture_instance
 from labctl.engines.sqlserver.sqlserver_silver_array import silver_array
 from labctl.errors import ExitCode, LabError
 from labctl.sources.base import (
@@ -273,8 +274,9 @@ class SqlServerSource(Source):
             if not self._is_tracked(ref):
                 self.execute(
                     "EXEC sys.sp_cdc_enable_table @source_schema = %s, @source_name = %s,"
-                    " @role_name = %s, @filegroup_name = %s, @supports_net_changes = 0",
-                    (ref.schema, ref.name, _CDC_ROLE, filegroup),
+                    " @capture_instance = %s, @role_name = %s, @filegroup_name = %s,"
+                    " @supports_net_changes = 0",
+                    (ref.schema, ref.name, capture_instance(ref), _CDC_ROLE, filegroup),
                 )
 
     def _is_tracked(self, ref: TableRef) -> bool:
