@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from lakehouse.errors import ConfigurationError
-from lakehouse.older_keys import ORDERING
+from lakehouse.older_keys import MERGE_MODE, ORDERING
 from lakehouse.partitions import FIELDS
 from lakehouse.properties import BUCKETS, RECORD_KEY, TABLE_TYPE, TableConfig
 
 __all__ = ["MERGE_MODE", "Layout", "check_layout"]
 
-MERGE_MODE = "hoodie.write.record.merge.mode"
 _MERGE_MODE_NOTED = "hoodie.record.merge.mode"
 _ORDERINGS = ("hoodie.table.ordering.fields", "hoodie.table.precombine.field")
 """Keys in a table's own hoodie.properties, of today's Hudi and of older versions."""

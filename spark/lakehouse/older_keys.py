@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["ORDERING", "ROOT", "TABLE", "TOPIC", "Edit", "Reading", "read_as_today"]
+__all__ = ["MERGE_MODE", "ORDERING", "ROOT", "TABLE", "TOPIC", "Edit", "Reading", "read_as_today"]
 
 TOPIC = "hoodie.streamer.source.kafka.topic"
 """The key that names the topic from which a table is made."""
@@ -21,6 +21,7 @@ ROOT = "hoodie.streamer.source.dfs.root"
 """The key that names the folder of that topic's bronze files."""
 TABLE = "hoodie.table.name"
 ORDERING = "hoodie.table.ordering.fields"
+MERGE_MODE = "hoodie.write.record.merge.mode"
 _OFFSET = "__kafka_offset"
 
 _RENAMED = (
@@ -45,6 +46,7 @@ _SYNC = ("hoodie.datasource.hive_sync.", "hoodie.datasource.meta.sync.", "hoodie
 _DATABASE = "hoodie.datasource.hive_sync.database"
 _SUBJECT = re.compile(r".*/subjects/([^/]+)-value(/.*)?")
 _S3 = re.compile(r"s3[an]?://[^/]*/*(.*)")
+_MERGE_MODES = ("EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING")
 _PLAIN_PAYLOADS = frozenset(
     {
         "DefaultHoodieRecordPayload",
@@ -222,6 +224,13 @@ def _payload(key: str, value: str) -> Edit | None:
     raise _Unclear("records are merged by their ordering field alone; remove the key")
 
 
+def _merge_mode(key: str, value: str) -> Edit | None:
+    if key != MERGE_MODE or value in _MERGE_MODES:
+        return None
+    # With CUSTOM and no class that merges, a table that is written again stays empty.
+    raise _Unclear(f"{value} is none of the modes that there are here; write {_MERGE_MODES[0]}")
+
+
 def _environment(key: str, value: str) -> Edit | None:
     if key == "auto.offset.reset":
         if value in ("earliest", "smallest"):
@@ -242,6 +251,7 @@ _RULES: tuple[_Rule, ...] = (
     _other_streamer,
     _sync,
     _payload,
+    _merge_mode,
     _environment,
 )
 """Rules in their order; the first one that knows the key decides."""

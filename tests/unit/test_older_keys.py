@@ -74,6 +74,8 @@ def test_a_key_of_hudi_is_read_as_it_is_meant(key: str, value: str, today: dict[
         ("hoodie.deltastreamer.source.dfs.root", "hdfs://n/topics", "topics/<topic>"),
         ("hoodie.streamer.checkpoint.force.skip", "true", "remove it"),
         ("hoodie.datasource.write.payload.class", "org.example.Mine", "remove the key"),
+        ("hoodie.write.record.merge.mode", "CUSTOM", "write EVENT_TIME_ORDERING"),
+        ("hoodie.write.record.merge.mode", "newest", "newest is none of the modes"),
         ("auto.offset.reset", "latest", "remove the key"),
         (DESERIALIZER, "Json", "write Avro"),
     ],
