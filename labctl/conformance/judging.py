@@ -67,7 +67,9 @@ def judged(
     if left_out is not None and independent:
         return End.FAILED, f"verify finds no difference; the other: {independent[0]}"
     if left_out is not None:
-        only = [f"{name}: compared by verify alone" for name in seen_once]
+        unread = verdict.diff.columns_incomparable if verdict and verdict.diff else ()
+        by_none = {column.rpartition(": ")[0] for column in unread}
+        only = [f"{n}: compared by verify alone" for n in seen_once if n not in by_none]
         reason = ", ".join(filter(None, [left_out, *only]))
         return (End.UNCOMPARED, reason) if reason else (End.EQUAL, "")
     if unreadable is not None and not independent and _named(names, [unreadable]):

@@ -200,7 +200,7 @@ MYSQL: tuple[Kind, ...] = (
         "vector(3)",
         "vector",
         "STRING_TO_VECTOR('[1,-2.5,0]')",
-        ("STRING_TO_VECTOR('[3.4e38,-3.4e38,1e-38]')",),
+        ("STRING_TO_VECTOR('[3.4e38,-3.4e38,1.2e-38]')",),
         ("STRING_TO_VECTOR('[0.1,-0.0,16777217]')",),
         has_default=False,
     ),

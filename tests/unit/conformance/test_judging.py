@@ -54,6 +54,8 @@ def test_a_table_is_equal_named_or_failed(
 def test_a_column_that_only_verify_compares_is_said() -> None:
     ended = judged(["id", "a"], verdict(State.EQUAL, EQUAL), [], {}, [], ["a"])
     assert ended == (End.UNCOMPARED, "a: compared by verify alone")
+    ended = judged(["id", "a"], verdict(State.CANNOT_COMPARE, UNREAD), [], {}, [], ["a"])
+    assert ended == (End.UNCOMPARED, "a: money")
 
 
 def test_a_column_left_out_is_said_and_a_value_that_cannot_be_read_is_named() -> None:
