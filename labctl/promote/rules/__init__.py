@@ -1,6 +1,6 @@
 """Rules that find, before anything is made, what AWS would refuse or what would not work there.
 
-Each rule is one function in the module of its subject; `registry.rule` adds it. A rule sees the
+Each rule is one function in the module of its subject; `rule.rule` adds it. A rule sees the
 project's files and the plan made from them, yields findings and changes nothing.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from labctl.errors import ExitCode, LabError
 from labctl.promote.plan import Plan
 from labctl.promote.promotion import Promotion
-from labctl.promote.rules import (
+from labctl.promote.rules import (  # noqa: F401 - imported for the rules that they register
     api_rules,
     athena_rules,
     brokers_rules,
@@ -26,22 +26,6 @@ from labctl.promote.rules import (
 from labctl.promote.rules.rule import RULES, Finding, Subject
 
 __all__ = ["RULES", "Finding", "Subject", "check", "require_sound"]
-
-_MODULES = (
-    api_rules,
-    athena_rules,
-    brokers_rules,
-    connect_rules,
-    databases_rules,
-    names_rules,
-    network_rules,
-    policies_rules,
-    secrets_rules,
-    spark_rules,
-    storage_rules,
-    validators_rules,
-)
-"""Modules imported for the rules that they register."""
 
 
 def check(promotion: Promotion, plan: Plan) -> list[Finding]:
