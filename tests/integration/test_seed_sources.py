@@ -51,6 +51,7 @@ def micros(text: str) -> int:
 TEXTS = ["''", "' a '", "'it''s, \"quoted\"\r\nnext'", "'😀 Ünïcode'", "NULL"]
 TEXT_VALUES = ["", " a ", 'it\'s, "quoted"\r\nnext', "😀 Ünïcode", None]
 NINES = "9" * 38
+WIDE = f"{'9' * 35}.{'9' * 30}"
 
 POSTGRES_CASES: list[Case] = [
     ("smallint", ["-32768", "32767", "NULL"], [-32768, 32767, None]),
@@ -62,6 +63,11 @@ POSTGRES_CASES: list[Case] = [
         [Decimal("-999999.99"), Decimal("0.10"), None],
     ),
     ("numeric(38,0)", [NINES], [Decimal(NINES)]),
+    (
+        "numeric(50,10)",
+        [f"-{'9' * 40}.5", "0.10", "NULL"],
+        [f"-{'9' * 40}.5000000000", "0.1000000000", None],
+    ),
     ("numeric", ["1.500", "-0.0000000001"], ["1.5", "-0.0000000001"]),
     (
         "real",
@@ -102,11 +108,24 @@ MYSQL_CASES: list[Case] = [
     ("int unsigned", ["4294967295"], [2**32 - 1]),
     ("bigint", ["-9223372036854775808"], [-(2**63)]),
     (
+        "bigint unsigned",
+        ["18446744073709551615", "0", "NULL"],
+        [Decimal(2**64 - 1), Decimal(0), None],
+    ),
+    (
         "decimal(8,2)",
         ["-999999.99", "0.10", "NULL"],
         [Decimal("-999999.99"), Decimal("0.10"), None],
     ),
     ("decimal(38,0)", [NINES], [Decimal(NINES)]),
+    ("decimal(65,30)", [f"-{WIDE}", "0", "NULL"], [f"-{WIDE}", f"0.{'0' * 30}", None]),
+    ("bit(1)", ["1", "0", "NULL"], [True, False, None]),
+    ("bit(64)", ["18446744073709551615", "1", "NULL"], [b"\xff" * 8, b"\1" + b"\0" * 7, None]),
+    (
+        "json",
+        ["""'{"it''s": [1.50, null, "a\\\\"b"]}'""", "'null'", "NULL"],
+        ['{"it\'s": [1.5, null, "a\\"b"]}', "null", None],
+    ),
     ("float", ["16777216", "0.1"], [16777216.0, 0.10000000149011612]),
     (
         "double",
