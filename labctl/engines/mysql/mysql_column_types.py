@@ -9,7 +9,10 @@ __all__ = ["MYSQL"]
 
 _ODD = (*texts(ODD_TEXT), r"'nul\0in'")
 _UNHELD = texts((PLACEHOLDER,))
-_KEYS = texts(("a", "B", "", "ä2", "a,b:c", "__null__", "__empty__", "x y", "😀", "z'z"))
+_KEYS = (
+    *texts(("a", "B", "", "ä2", "a,b:c", "__null__", "__empty__", "x y", "😀", "z'z")),
+    r"'n\0l'",
+)
 
 
 def _whole(declared: str, low: str, high: str, wider: str | None, *special: str) -> Kind:
