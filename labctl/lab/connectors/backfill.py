@@ -48,12 +48,15 @@ Offsets = Mapping[int, int]
 _POLL_SECONDS = 0.5
 _QUIET_SECONDS = 120.0
 """Seconds without progress after which a run counts as stuck."""
+_STILL_SECONDS = 15.0
+"""Seconds without progress after which the table's columns are compared with those at the start."""
 _STOP_SECONDS = 20.0
 _NEWEST = 50
 """Number of newest notifications to read: there is one for each chunk of rows."""
 _LONGEST = 2_000
 """Maximum length of a signal in characters, for which every engine's table has room."""
 _READ = ("SUCCEEDED", "EMPTY")
+_CHANGED = "its columns changed while it was read"
 _WHY = {
     "NO_PRIMARY_KEY": "it has no primary key",
     "SQL_EXCEPTION": "the database refused a statement",
@@ -106,7 +109,7 @@ def backfill_table(
         condition = rows_condition(source, ref, where, columns)
         rows = _count(source, ref, condition)
         starts = _ends(lab, table)
-        run = _Run(lab, client, file, table, source, _identifier(lab, table, ref))
+        run = _Run(lab, client, file, table, source, ref, _identifier(lab, table, ref))
         run.request(condition)
         try:
             run.wait(
@@ -264,10 +267,12 @@ class _Run:
     file: ConnectorFile
     table: LabTable
     source: Source
+    ref: TableRef
     identifier: str
 
     def __post_init__(self) -> None:
         self.identity = str(uuid.uuid4())
+        self.columns = self.source.describe(self.ref).columns
         schema, name = self.file.config[SIGNALS].rsplit(".", 2)[-2:]
         self.signals = TableRef(schema, name)
 
@@ -294,7 +299,11 @@ class _Run:
             if read != last:
                 last, moved = read, time.monotonic()
                 on_read(read - len(said))
-            if time.monotonic() - moved > _QUIET_SECONDS:
+            still = time.monotonic() - moved
+            # Not every connector reads on then, and it reports this only in its log.
+            if still > _STILL_SECONDS and self._columns_changed():
+                raise self._failed(f"it wrote nothing for {_STILL_SECONDS:.0f} s")
+            if still > _QUIET_SECONDS:
                 self.stop()
                 raise self._failed(f"it wrote nothing for {_QUIET_SECONDS:.0f} s")
             time.sleep(_POLL_SECONDS)
@@ -338,9 +347,13 @@ class _Run:
             if one.get("id") == self.identity
         ]
 
+    def _columns_changed(self) -> bool:
+        return self.source.describe(self.ref).columns != self.columns
+
     def _failed(self, why: str) -> LabError:
+        reason = _CHANGED if self._columns_changed() else _WHY.get(why, why)
         return LabError(
-            f"{self.table.name} was not loaded again to its end: {_WHY.get(why, why)}",
+            f"{self.table.name} was not loaded again to its end: {reason}",
             hint="Rows that were read are in silver, the others are as before. "
             f"labctl logs connect; labctl connectors restart {self.file.name}, for a connector "
             "that failed to begin one begins no other; then ask again",
