@@ -296,6 +296,15 @@ CREATE VIEW mssql_sys.dm_server_services AS
         2 AS startup_type, 'Automatic'::mssql.nvarchar(256) AS startup_type_desc, 4 AS status,
         'Running'::mssql.nvarchar(256) AS status_desc, pg_backend_pid() AS process_id
     FROM (VALUES ('SQL Server (MSSQLSERVER)'), ('SQL Server Agent (MSSQLSERVER)')) AS v(servicename);
+-- Changes are captured at COMMIT, and no job reads a log: there is no such session.
+CREATE VIEW mssql_sys.dm_cdc_log_scan_sessions AS
+    SELECT NULL::text AS db, NULL::integer AS session_id, NULL::mssql.datetime AS start_time,
+        NULL::mssql.datetime AS end_time, NULL::integer AS duration,
+        NULL::mssql.nvarchar(200) AS scan_phase, NULL::integer AS error_count,
+        NULL::mssql.nvarchar(23) AS start_lsn, NULL::mssql.nvarchar(23) AS current_lsn,
+        NULL::mssql.nvarchar(23) AS end_lsn, NULL::bigint AS tran_count,
+        NULL::bigint AS command_count, NULL::integer AS latency, NULL::integer AS empty_scan_count
+    WHERE false;
 -- A session's PostgreSQL connection is named "sqlserver:<spid>:<program>". The client's host and
 -- its current database are known to the session alone.
 CREATE VIEW mssql_sys.dm_exec_sessions AS

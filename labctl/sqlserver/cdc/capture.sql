@@ -241,6 +241,29 @@ BEGIN
         FOR EACH STATEMENT EXECUTE FUNCTION mssql.cdc_refuse_truncate()', source);
 END $$;
 
+-- Locks a captured table with the views of its changes: all at once, or none yet. Whoever reads the
+-- changes of several instances locks their views in any order, and keeps them to its transaction's end.
+-- One lock after the other would end in a deadlock, where SQL Server waits for the readers.
+CREATE FUNCTION mssql.cdc_lock_table(source regclass) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    locked text := (SELECT string_agg(format(', %I.%I', t.db || '.cdc', lower(t.capture_instance::text) || '_ct'), '')
+        FROM mssql.cdc_tables t WHERE t.source_oid::oid = source::oid);
+    until timestamptz := clock_timestamp() + interval '4 s';
+BEGIN
+    IF locked IS NULL THEN RETURN; END IF;
+    locked := source || locked;
+    WHILE clock_timestamp() < until LOOP
+        BEGIN
+            EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE NOWAIT', locked);
+            RETURN;
+        EXCEPTION WHEN lock_not_available THEN
+            PERFORM pg_sleep(0.02);
+        END;
+    END LOOP;
+    -- Readers without a pause: wait in line.
+    EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', locked);
+END $$;
+
 CREATE FUNCTION mssql.cdc_drop_instance(id integer) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     instance mssql.cdc_tables;
@@ -249,6 +272,7 @@ BEGIN
     SELECT * INTO STRICT instance FROM mssql.cdc_tables t WHERE t.object_id = id;
     low := lower(instance.capture_instance::text);
     IF EXISTS (SELECT FROM pg_class c WHERE c.oid = instance.source_oid::oid) THEN
+        PERFORM mssql.cdc_lock_table(instance.source_oid::oid);
         EXECUTE format('DROP TRIGGER %I ON %s', 'cdc_' || low, instance.source_oid::oid::regclass);
         IF (SELECT count(*) FROM mssql.cdc_tables t WHERE t.source_oid = instance.source_oid) = 1 THEN
             EXECUTE format('DROP TRIGGER cdc_truncate ON %s', instance.source_oid::oid::regclass);
@@ -301,6 +325,7 @@ CREATE FUNCTION mssql.cdc_before_alter(source regclass) RETURNS void LANGUAGE pl
 DECLARE
     instance mssql.cdc_tables;
 BEGIN
+    PERFORM mssql.cdc_lock_table(source);
     FOR instance IN SELECT * FROM mssql.cdc_tables t WHERE t.source_oid::oid = source::oid LOOP
         EXECUTE format('DROP VIEW %I.%I CASCADE', instance.db || '.cdc', lower(instance.capture_instance::text) || '_ct');
     END LOOP;

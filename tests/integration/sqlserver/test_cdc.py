@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.sqlserver.conftest import Postgres, Sql, StandIn
+from tests.integration.sqlserver.conftest import Postgres, Sql, StandIn, eventually
 
 _TABLE = "CREATE TABLE dbo.t (id int PRIMARY KEY, a varchar(10), b bit, c int)"
 _ALL = (
@@ -40,6 +40,37 @@ def captured(sql: Sql) -> Sql:
 def _changes(sql: Sql, option: str = "all update old") -> list[tuple[Any, ...]]:
     """(operation, mask, id, a, b, c) of every change."""
     return [row[2:] for row in sql(_ALL.format(option))]
+
+
+@pytest.mark.parametrize("first", ["dbo_t", "again"])
+def test_a_change_of_a_table_waits_for_readers_of_both_instances(
+    first: str, captured: Sql, standin: StandIn, postgres: Postgres
+) -> None:
+    """Whichever a transaction reads first, nobody is a deadlock's victim."""
+    captured(_ENABLE.replace("@role", "@capture_instance = N'again', @role"))
+    second = {"dbo_t": "again", "again": "dbo_t"}[first]
+    database = captured("SELECT DB_NAME()")[0][0]
+    reader = standin.connect(database, autocommit=False)
+    change = threading.Thread(target=captured, args=("ALTER TABLE t ADD d int",))
+    with reader.cursor() as cursor:
+        cursor.execute(f"SELECT * FROM cdc.{first}_CT")
+        cursor.fetchall()
+        change.start()
+        waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event IN ('PgSleep', 'relation')"
+        eventually(lambda: bool(postgres.sql(waiting)), "the change waits")
+        cursor.execute(f"SELECT * FROM cdc.{second}_CT")
+        cursor.fetchall()
+    assert change.is_alive()
+    reader.rollback()
+    reader.close()
+    change.join()
+    assert captured("SELECT d FROM t") == []
+
+
+def test_no_job_scans_a_log(captured: Sql) -> None:
+    """Debezium asks for the last scan."""
+    last = "SELECT TOP 1 start_lsn FROM sys.dm_cdc_log_scan_sessions ORDER BY session_id DESC"
+    assert captured(last) == []
 
 
 def test_images_and_masks(captured: Sql) -> None:
