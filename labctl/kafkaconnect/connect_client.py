@@ -99,7 +99,8 @@ class ConnectClient:
         return {
             entry["value"]["name"]: [hide_secrets(e, config) for e in entry["value"]["errors"]]
             for entry in answer["configs"]
-            if entry["value"]["errors"]
+            # Connect gives a key no value if only other keys' definitions name it.
+            if entry["value"] and entry["value"]["errors"]
         }
 
     def put(self, name: str, config: dict[str, str]) -> None:

@@ -40,9 +40,8 @@ def test_names_no_registry(file: str) -> None:
 def test_kafka_is_of_one_version_and_has_a_logger() -> None:
     kafka = load_lock().artifacts["kafka"]
     assert isinstance(kafka, MavenArtifact)
-    assert {file.version for file in kafka.files if file.name.startswith("org.apache.kafka:")} == {
-        "4.1.1"
-    }
+    of_kafka = [file for file in kafka.files if file.name.startswith("org.apache.kafka:")]
+    assert {file.version for file in of_kafka} == {kafka.version}
     versions = {file.name: file.version for file in kafka.files}
     assert len(versions) == len(kafka.files), "a jar in two versions"
     assert versions["org.slf4j:slf4j-api"].startswith("1.7.")
@@ -75,7 +74,7 @@ def test_download_sizes_are_plausible() -> None:
     assert isinstance(postgres, PypiArtifact)
     assert minio.download_size == minio.size
     assert postgres.download_size == postgres.file.size
-    assert sum(artifact.download_size for artifact in artifacts.values()) < 500_000_000
+    assert sum(artifact.download_size for artifact in artifacts.values()) < 600_000_000
 
 
 @pytest.mark.parametrize(

@@ -205,8 +205,8 @@ def test_a_connector_that_would_send_numbers_and_dates_as_others_is_told() -> No
     assert kind.endswith('write "numbers.type": "labctl.SpecialNumbers"')
     (date,) = said("postgres", **{"dates.type": None})
     assert date == (
-        "dates.type: in the first load, 44 BC would arrive as AD 44, and times before 1582 days "
-        'apart; write "dates.type": "labctl.OldDates"'
+        "dates.type: in the first load, the date 44 BC would arrive as AD 44, and in arrays "
+        'always; write "dates.type": "labctl.OldDates"'
     )
     mine = {"converters": "x,y,z", "x.type": "labctl.OldDates", "y.type": "labctl.SpecialNumbers"}
     mine["z.type"] = "labctl.DeepArrays"

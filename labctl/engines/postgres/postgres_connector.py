@@ -21,7 +21,7 @@ CONNECTOR_TRAITS = ConnectorTraits(
         ValueConverter(
             "dates",
             "labctl.OldDates",
-            "in the first load, 44 BC would arrive as AD 44, and times before 1582 days apart",
+            "in the first load, the date 44 BC would arrive as AD 44, and in arrays always",
             "time.precision.mode",
             frozenset({"adaptive", "adaptive_time_microseconds"}),
         ),

@@ -95,13 +95,13 @@ POSTGRES: Mapping[str, TypeRule] = MappingProxyType(
             pa.timestamp("us"),
             pa.int64(),
             _PG_MICROSECONDS,
-            f"{TIMESTAMP_NOTE}; {JULIAN_NOTE}; {_YEARS}",
+            f"{TIMESTAMP_NOTE}; {_YEARS}",
         ),
         "timestamp with time zone": TypeRule(
             pa.timestamp("us", "UTC"),
             pa.int64(),
             _PG_MICROSECONDS,
-            f"{INSTANT_NOTE}; {JULIAN_NOTE}; {_YEARS}",
+            f"{INSTANT_NOTE}; {_YEARS}",
         ),
         "time without time zone": TypeRule(
             pa.int64(),

@@ -8,7 +8,6 @@ import io.debezium.time.MicroTimestamp;
 import io.debezium.time.Timestamp;
 import io.debezium.time.ZonedTimestamp;
 import java.sql.SQLException;
-import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.OffsetDateTime;
@@ -25,7 +24,8 @@ import java.util.function.Function;
 import org.apache.kafka.connect.data.SchemaBuilder;
 
 /**
- * Sends PostgreSQL's dates and timestamps from before 15 October 1582 in a first load as in the log.
+ * Sends PostgreSQL's dates from before 15 October 1582 in a first load as in the log, and so the dates
+ * and timestamps in arrays.
  *
  * <p>There, PostgreSQL's driver shows them in the Julian calendar, with an era. Debezium leaves the era
  * out, so that 44 BC becomes AD 44, and shifts timestamps by days. All other values are as with {@code
@@ -52,7 +52,6 @@ public final class OldDates implements CustomConverter<SchemaBuilder, Relational
     private static final LocalDate INFINITE_DATE = LocalDate.parse("-5877611-06-21");
 
     private static final LocalDate MINUS_INFINITE_DATE = LocalDate.parse("-5877611-06-22");
-    private static final String EPOCH = "1970-01-01T00:00:00Z";
 
     @Override
     public void configure(Properties properties) {}
@@ -61,9 +60,8 @@ public final class OldDates implements CustomConverter<SchemaBuilder, Relational
     public void converterFor(
             RelationalColumn column, ConverterRegistration<SchemaBuilder> registration) {
         int type = column.nativeType();
-        Form form = formOf(column, type);
-        if (form != null) {
-            registration.register(form.schema, value -> converted(column, form, value));
+        if (type == DATE) {
+            registration.register(Date.builder(), value -> day(column, value));
             return;
         }
         Form element = formOf(column, ELEMENTS.getOrDefault(type, 0));
@@ -74,47 +72,40 @@ public final class OldDates implements CustomConverter<SchemaBuilder, Relational
         }
     }
 
-    /**
-     * How Debezium sends a type: its schema, its value for a row of which only the key is there, and one
-     * that no reader takes for a date.
-     */
+    /** How Debezium sends a type: its schema, and a value of it that no reader takes for a date. */
     private record Form(
-            SchemaBuilder schema, Object zero, Object unknown, Function<Object, Object> convert) {}
+            SchemaBuilder schema, Object unknown, Function<Object, Object> convert) {}
 
     private static Form formOf(RelationalColumn column, int type) {
         int digits = column.scale().orElse(-1);
         int width = column.scale().orElse(column.length().orElse(-1));
         return switch (type) {
-            case DATE -> new Form(Date.builder(), 0, Integer.MIN_VALUE, OldDates::date);
+            case DATE -> new Form(Date.builder(), Integer.MIN_VALUE, OldDates::date);
             case TIMESTAMP ->
                     digits <= MILLISECONDS
                             ? new Form(
                                     Timestamp.builder(),
-                                    0L,
                                     LONG_AGO / 1000,
                                     value -> Timestamp.toEpochMillis(timestamp(value), null))
                             : new Form(
                                     MicroTimestamp.builder(),
-                                    0L,
                                     LONG_AGO,
                                     value -> MicroTimestamp.toEpochMicros(timestamp(value), null));
             case TIMESTAMP_WITH_ZONE ->
                     new Form(
                             ZonedTimestamp.builder(),
-                            EPOCH,
                             "unknown",
                             value -> instant(value, width));
             default -> null;
         };
     }
 
-    private static Object converted(RelationalColumn column, Form form, Object value) {
+    private static Object day(RelationalColumn column, Object value) {
         if (value == null && !column.isOptional()) { // A deleted row, of which the log has the key.
-            return column.defaultValue() != null ? column.defaultValue() : form.zero;
+            return column.defaultValue() != null ? column.defaultValue() : (Object) 0;
         }
         // A column's default comes in the form that is sent.
-        boolean isSent = value == null || value.getClass() == form.zero.getClass();
-        return isSent ? value : form.convert.apply(value);
+        return value == null || value instanceof Integer ? value : date(value);
     }
 
     private static List<Object> array(RelationalColumn column, Form form, Object value) {
@@ -150,9 +141,7 @@ public final class OldDates implements CustomConverter<SchemaBuilder, Relational
     }
 
     private static Object timestamp(Object value) {
-        if (!(value instanceof java.sql.Timestamp at)) {
-            return value;
-        }
+        java.sql.Timestamp at = (java.sql.Timestamp) value;
         if (isInfinite(at)) {
             return Conversions.toInstantFromMicros(at.getTime());
         }
@@ -162,26 +151,15 @@ public final class OldDates implements CustomConverter<SchemaBuilder, Relational
     }
 
     private static Object instant(Object value, int width) {
-        OffsetDateTime at;
-        if (value instanceof java.sql.Timestamp read) {
-            if (isInfinite(read)) {
-                return read.getTime() > 0 ? "infinity" : "-infinity";
-            }
-            at =
-                    isOld(read)
-                            ? wallClock(read, read.getNanos(), TimeZone.getTimeZone("UTC"))
-                                    .atOffset(ZoneOffset.UTC)
-                            : read.toInstant().atOffset(ZoneOffset.UTC);
-        } else {
-            at = (OffsetDateTime) value;
-            Instant instant = at.toInstant();
-            if (instant.equals(Conversions.toInstantFromMillis(INFINITY))) {
-                return "infinity";
-            }
-            if (instant.equals(Conversions.toInstantFromMillis(MINUS_INFINITY))) {
-                return "-infinity";
-            }
+        java.sql.Timestamp read = (java.sql.Timestamp) value;
+        if (isInfinite(read)) {
+            return read.getTime() > 0 ? "infinity" : "-infinity";
         }
+        OffsetDateTime at =
+                isOld(read)
+                        ? wallClock(read, read.getNanos(), TimeZone.getTimeZone("UTC"))
+                                .atOffset(ZoneOffset.UTC)
+                        : read.toInstant().atOffset(ZoneOffset.UTC);
         return ZonedTimestamp.toIsoString(at.toZonedDateTime(), ZoneOffset.UTC, null, width);
     }
 
