@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import requests
@@ -24,6 +25,8 @@ FieldErrors = dict[str, list[str]]
 
 SECONDS = 30
 """Timeout of a request: validation opens a connection to the source database, which may be slow."""
+_READING = "incremental_snapshot_"
+"""First letters of the keys under which a position has Debezium's notes on such a snapshot."""
 _REBALANCE = "a rebalance is expected"
 """Part of a worker's error message shortly before a rebalance."""
 
@@ -123,6 +126,24 @@ class ConnectClient:
 
     def forget_offsets(self, name: str) -> None:
         """Stop `name` and delete its source positions; once resumed, it starts over."""
+        path = f"/connectors/{name}/offsets"
+        self._once_stopped(name, lambda: self._call("DELETE", path))
+
+    def forget_reading(self, name: str) -> None:
+        """Restart `name` without the incremental snapshot that it has begun; it streams on."""
+
+        def forget() -> None:
+            kept = [
+                {**position, "offset": _without_reading(position["offset"])}
+                for position in self.offsets(name)
+            ]
+            self._call("PATCH", f"/connectors/{name}/offsets", json={"offsets": kept})
+
+        self._once_stopped(name, forget)
+        self.act(name, "resume")
+
+    def _once_stopped(self, name: str, change: Callable[[], None]) -> None:
+        """Stop `name`, and change what Connect lets change only then."""
         self.act(name, "stop")
         for attempt in Retrying(
             retry=retry_if_exception_message(match=r"(?s).*STOPPED.*"),
@@ -131,7 +152,7 @@ class ConnectClient:
             reraise=True,
         ):
             with attempt:
-                self._call("DELETE", f"/connectors/{name}/offsets")
+                change()
 
     def _call(self, method: str, path: str, **options: Any) -> Any:
         for attempt in Retrying(
@@ -185,6 +206,11 @@ class ConnectClient:
             said = hide_secrets(_message(response), options.get("json"))
             raise LabError(f"Kafka Connect refused {method} {path}: {said}")
         return response.json() if response.content else None
+
+
+def _without_reading(offset: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a position without Debezium's notes on an incremental snapshot."""
+    return {key: value for key, value in offset.items() if not key.startswith(_READING)}
 
 
 def _is_starting(response: requests.Response) -> bool:

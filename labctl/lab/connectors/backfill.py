@@ -56,7 +56,6 @@ _NEWEST = 50
 _LONGEST = 2_000
 """Maximum length of a signal in characters, for which every engine's table has room."""
 _READ = ("SUCCEEDED", "EMPTY")
-_CHANGED = "its columns changed while it was read"
 _WHY = {
     "NO_PRIMARY_KEY": "it has no primary key",
     "SQL_EXCEPTION": "the database refused a statement",
@@ -68,6 +67,10 @@ _WHY = {
 
 class ReloadRefusedError(LabError):
     """The table cannot be backfilled; its connector can load all its tables again."""
+
+
+class ColumnsChangedError(LabError):
+    """The table was altered while it was read, so that the connector reads no further."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,12 @@ def backfill_table(
             )
         except KeyboardInterrupt:
             run.stop()
+            raise
+        except ColumnsChangedError:
+            # The connector would read on at each start, and fail at the same place.
+            if client.tells_offsets:
+                on_progress("restarting its connector without what it has not read")
+                client.forget_reading(file.name)
             raise
     ends = _ends(lab, table)
     on_progress("waiting until silver has them")
@@ -289,6 +298,7 @@ class _Run:
             said = self._said()
             status = next((one["status"] for one in said if one.get("status")), None)
             if status is not None and status not in _READ:
+                self._check_columns()
                 raise self._failed(status)
             if any(one["type"] in ("COMPLETED", "ABORTED") for one in said):
                 # A stopped run is reported as complete too, but without a status of its table.
@@ -301,8 +311,8 @@ class _Run:
                 on_read(read - len(said))
             still = time.monotonic() - moved
             # Not every connector reads on then, and it reports this only in its log.
-            if still > _STILL_SECONDS and self._columns_changed():
-                raise self._failed(f"it wrote nothing for {_STILL_SECONDS:.0f} s")
+            if still > _STILL_SECONDS:
+                self._check_columns()
             if still > _QUIET_SECONDS:
                 self.stop()
                 raise self._failed(f"it wrote nothing for {_QUIET_SECONDS:.0f} s")
@@ -322,6 +332,7 @@ class _Run:
         status = self.client.status(self.file.name)
         if is_running(status):
             return
+        self._check_columns()
         traces = [task["trace"] for task in status["tasks"] if "trace" in task]
         raise LabError(
             f"Connector {self.file.name} stopped while it was reading {self.table.name} again",
@@ -347,13 +358,19 @@ class _Run:
             if one.get("id") == self.identity
         ]
 
-    def _columns_changed(self) -> bool:
-        return self.source.describe(self.ref).columns != self.columns
+    def _check_columns(self) -> None:
+        if self.source.describe(self.ref).columns == self.columns:
+            return
+        raise ColumnsChangedError(
+            f"{self.table.name} was not loaded again to its end: its columns changed while it was "
+            "read",
+            hint="Rows that were read are in silver, the others are as before. "
+            f"labctl connectors backfill {self.table.name} reads them all again",
+        )
 
     def _failed(self, why: str) -> LabError:
-        reason = _CHANGED if self._columns_changed() else _WHY.get(why, why)
         return LabError(
-            f"{self.table.name} was not loaded again to its end: {reason}",
+            f"{self.table.name} was not loaded again to its end: {_WHY.get(why, why)}",
             hint="Rows that were read are in silver, the others are as before. "
             f"labctl logs connect; labctl connectors restart {self.file.name}, for a connector "
             "that failed to begin one begins no other; then ask again",
