@@ -102,7 +102,7 @@ class ConnectClient:
         return {
             entry["value"]["name"]: [hide_secrets(e, config) for e in entry["value"]["errors"]]
             for entry in answer["configs"]
-            # Connect gives a key no value if only other keys' definitions name it.
+            # Connect also lists keys that the connector defines but did not validate.
             if entry["value"] and entry["value"]["errors"]
         }
 
