@@ -88,7 +88,7 @@ class History:
         inserted = [*self._insert()]
         yield from inserted
         if not inserted and self._alive:
-            cells = {column.name: self._rows.cell(column, None) for column in self._changeable()}
+            cells = {column.name: self._rows.cell(column, None) for column in self._rows.changeable}
             yield Change("update", self._alive[0], cells)
 
     def _change(self) -> Iterator[Change]:
@@ -100,7 +100,7 @@ class History:
             for _ in range(_BULK):
                 yield from self._insert()
         elif what == "update":
-            others = self._changeable()
+            others = self._rows.changeable
             some = chance.sample(others, chance.randint(1, len(others)))
             cells = {column.name: self._rows.cell(column, None) for column in some}
             yield Change("update", chance.choice(self._alive), cells)
@@ -141,14 +141,11 @@ class History:
             yield Change("detach")
             yield from self._rekey()
 
-    def _changeable(self) -> list[Column]:
-        return self._rows.changeable
-
     def _ddl(self, place: int) -> Change:
         chance, traits = self._chance, self._traits
         choices = ("add", "add", "drop", "rename", "retype", "retype", "default")
         what = chance.choice([one for one in choices if one in traits.alterations])
-        others = self._changeable()
+        others = self._rows.changeable
         column = chance.choice(others)
         is_fixed = column.default and not traits.alters_defaults
         types = [t for t in (column.kind.wider, column.kind.narrower, column.kind.other) if t]
