@@ -25,12 +25,12 @@ from labctl.scaffolding.project import new_project, write_project
 from labctl.sources import TableRef, connect
 from labctl.tables import LabTable
 
-__all__ = ["OwnProject", "own_project", "own_source"]
+__all__ = ["OwnProject", "own_project", "own_source", "unstarted_project"]
 
 
 @dataclass(frozen=True)
 class OwnProject:
-    """A project whose lab runs, and its command line."""
+    """A project, and its command line."""
 
     folder: Path
 
@@ -40,21 +40,28 @@ class OwnProject:
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         """Start `labctl` with these words; its output is one text."""
+        return self._started(words, stderr=subprocess.STDOUT)
+
+    def run(self, *words: str, code: ExitCode = ExitCode.OK) -> str:
+        """Return what `labctl` prints; fail if it exits with another code."""
+        return "".join(self._ended(words, code))
+
+    def _started(self, words: Sequence[str], stderr: int) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, "-m", "labctl", *words],
             cwd=self.folder,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stderr=stderr,
             text=True,
         )
 
-    def run(self, *words: str, code: ExitCode = ExitCode.OK) -> str:
-        """Return what `labctl` prints; fail if it exits with another code."""
-        process = self.start(*words)
-        output, _ = process.communicate()
-        assert process.returncode == code, f"labctl {' '.join(words)}: {output}"
-        return output
+    def _ended(self, words: Sequence[str], code: ExitCode) -> tuple[str, str]:
+        """Return its output and its messages."""
+        process = self._started(words, stderr=subprocess.PIPE)
+        output, messages = process.communicate()
+        assert process.returncode == code, f"labctl {' '.join(words)}: {output}{messages}"
+        return output, messages
 
     def table(self, engine: str, name: str) -> LabTable:
         """Return a table of the source `of-ENGINE`."""
@@ -68,7 +75,7 @@ class OwnProject:
 
     def verified(self, *tables: str, code: ExitCode = ExitCode.OK) -> Mapping[str, Any]:
         """Return how each table compares with its source, by its name in silver."""
-        output = self.run("-o", "json", "verify", *tables, code=code)
+        output, _ = self._ended(("-o", "json", "verify", *tables), code)
         return {table["silver"]: table["diff"] for table in json.loads(output)["tables"]}
 
 
@@ -90,12 +97,19 @@ def own_source(
 @contextmanager
 def own_project(*sources: NewSource) -> Iterator[OwnProject]:
     """Yield a project with these sources, whose lab is up; its lab is destroyed at the end."""
+    with unstarted_project("own", *sources) as project:
+        project.run("up")
+        yield project
+
+
+@contextmanager
+def unstarted_project(name: str, *sources: NewSource) -> Iterator[OwnProject]:
+    """Yield a project of this name in a home of its own; its lab is destroyed at the end."""
     with TemporaryDirectory(prefix="labctl-") as home, pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", f"{home}/state")
-        project = OwnProject(Path(home) / "own")
-        write_project(project.folder, new_project("own", sources))
+        project = OwnProject(Path(home) / name)
+        write_project(project.folder, new_project(name, sources))
         try:
-            project.run("up")
             yield project
         finally:
             project.run("destroy", "--yes")

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from labctl.errors import ExitCode
-from labctl.lab.lab import Lab
 from labctl.lab.tables.table_requests import lab_dead_letters
 from labctl.lake import Lake
 from labctl.sources import connect
-from tests.integration.test_postgres_tables import done, project, verified
+from tests.integration.own_project import OwnProject
+from tests.integration.test_postgres_tables import project
 from tests.waiting import wait_for
 
 __all__ = ["project"]
@@ -56,12 +55,12 @@ DEEP = {
 """Arrays of several dimensions, by column."""
 
 
-def test_arrays_are_equal_or_named(project: Path) -> None:
-    base = project / "spark" / "properties" / "base.properties"
+def test_arrays_are_equal_or_named(project: OwnProject) -> None:
+    base = project.folder / "spark" / "properties" / "base.properties"
     text = base.read_text(encoding="utf-8")
     base.write_text(text.replace("record=stop", "record=deadletter"), encoding="utf-8")
-    done(project, "up")
-    lab = Lab.find(project=project)
+    project.run("up")
+    lab = project.lab
 
     def letters() -> list[str]:
         return [one.reason for one in lab_dead_letters(lab).of_topic("shop.public.tag")]
@@ -75,7 +74,7 @@ def test_arrays_are_equal_or_named(project: Path) -> None:
         for key, row in enumerate(ROWS):
             source.execute(f"INSERT INTO tag VALUES ({key}, {row})")
         insert_deep(100)
-        done(project, "table", "add", "shop.public.tag")
+        project.run("table", "add", "shop.public.tag")
         for key, row in enumerate(ROWS):
             source.execute(f"INSERT INTO tag VALUES ({key + 3}, {row})")
         lake = Lake(lab.endpoints.objectstore)
@@ -99,12 +98,13 @@ def test_arrays_are_equal_or_named(project: Path) -> None:
         source.execute("UPDATE tag SET numbers = '{{1,2}}' WHERE id = 4")
         wait_for(lambda: len(letters()) > 2 * len(DEEP))
         (changed,) = [
-            one["columns"] for one in verified(project, ExitCode.DIFFERENT)["shop.tag"]["changes"]
+            one["columns"]
+            for one in project.verified(code=ExitCode.DIFFERENT)["shop.tag"]["changes"]
         ]
         assert [*changed] == ["numbers"]
         source.execute("UPDATE tag SET numbers = '{}' WHERE id = 4")
         source.execute("DELETE FROM tag WHERE id >= 100")
-        compared = verified(project, ExitCode.UNDECIDED)["shop.tag"]
+        compared = project.verified(code=ExitCode.UNDECIDED)["shop.tag"]
         assert compared["source_rows"] == 6
         assert compared["changes"] == []
         assert [one.split(":")[0] for one in compared["columns_incomparable"]] == ["zoned"]

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
-from labctl.lab.lab import Lab
 from labctl.lab.tables.table_requests import lab_dead_letters
 from labctl.lab.tables.verification import verify_lab
 from labctl.lake import Lake
 from labctl.sources import connect
 from labctl.verify import State
-from tests.integration.test_postgres_tables import done, project
+from tests.integration.own_project import OwnProject
+from tests.integration.test_postgres_tables import project
 from tests.waiting import wait_for
 
 __all__ = ["project"]
@@ -100,13 +99,13 @@ def statements(first: int) -> list[str]:
     return rows
 
 
-def test_values_that_debezium_sends_as_others_are_equal_or_named(project: Path) -> None:
-    base = project / "spark" / "properties" / "base.properties"
+def test_values_that_debezium_sends_as_others_are_equal_or_named(project: OwnProject) -> None:
+    base = project.folder / "spark" / "properties" / "base.properties"
     text = base.read_text(encoding="utf-8")
     assert "lab.on.bad.record=stop" in text
     base.write_text(text.replace("record=stop", "record=deadletter"), encoding="utf-8")
-    done(project, "up")
-    lab = Lab.find(project=project)
+    project.run("up")
+    lab = project.lab
 
     def letters() -> list[str]:
         return [one.reason for one in lab_dead_letters(lab).of_topic("shop.public.odd")]
@@ -117,7 +116,7 @@ def test_values_that_debezium_sends_as_others_are_equal_or_named(project: Path) 
         source.execute(f"CREATE TABLE odd (id int PRIMARY KEY, {columns})")
         for statement in statements(0):
             source.execute(statement)
-        done(project, "table", "add", "shop.public.odd")
+        project.run("table", "add", "shop.public.odd")
         wait_for(lambda: len(letters()) >= len(ASIDE))
         for statement in (*statements(STREAMED), f"DELETE FROM odd WHERE id = {STREAMED + 1}"):
             source.execute(statement)

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 
 from labctl.errors import ExitCode
-from labctl.lab.lab import Lab
 from labctl.scaffolding.examples import example_source
-from labctl.scaffolding.project import new_project, write_project
 from labctl.sources import connect
+from tests.integration.own_project import OwnProject, unstarted_project
 
 pytestmark = pytest.mark.long
 
@@ -52,70 +44,43 @@ CHANGES = (
 
 
 @pytest.fixture
-def project() -> Iterator[Path]:
+def project() -> Iterator[OwnProject]:
     """A project with a PostgreSQL and a home of its own; its lab is destroyed after the test."""
-    with TemporaryDirectory(prefix="labctl-") as name, pytest.MonkeyPatch.context() as patch:
-        folder = Path(name) / "shop"
-        patch.setenv("XDG_STATE_HOME", f"{name}/state")
-        write_project(folder, new_project("shop", [example_source("shop", "postgres")]))
-        try:
-            yield folder
-        finally:
-            labctl(folder, "destroy", "--yes")
+    with unstarted_project("shop", example_source("shop", "postgres")) as project:
+        yield project
 
 
-def labctl(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "labctl", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def done(folder: Path, *arguments: str, code: ExitCode = ExitCode.OK) -> str:
-    ended = labctl(folder, *arguments)
-    assert ended.returncode == code, ended.stdout + ended.stderr
-    return ended.stdout + ended.stderr
-
-
-def verified(folder: Path, code: ExitCode = ExitCode.OK) -> dict[str, Any]:
-    ended = labctl(folder, "-o", "json", "verify")
-    assert ended.returncode == code, ended.stdout + ended.stderr
-    return {table["silver"]: table["diff"] for table in json.loads(ended.stdout)["tables"]}
-
-
-def test_generated_columns_and_partitions_are_equal_or_left_out_by_name(project: Path) -> None:
-    done(project, "up")
-    endpoints = Lab.find(project=project).endpoints
+def test_generated_columns_and_partitions_are_equal_or_left_out_by_name(
+    project: OwnProject,
+) -> None:
+    project.run("up")
+    endpoints = project.lab.endpoints
     with connect(endpoints, "shop") as source:
         for statement in TABLES:
             source.execute(statement)
         for table in ("line", "half", "event"):
-            done(project, "table", "add", f"shop.public.{table}")
-        assert "a partition of event" in done(
-            project, "table", "add", "shop.public.event_1", code=ExitCode.USAGE
+            project.run("table", "add", f"shop.public.{table}")
+        assert "a partition of event" in project.run(
+            "table", "add", "shop.public.event_1", code=ExitCode.USAGE
         )
         for statement in CHANGES:
             source.execute(statement)
-        found = verified(project)
+        found = project.verified()
         assert found["shop.half"]["columns_uncaptured"] == ["doubled"]
         assert found["shop.line"]["columns_uncaptured"] == []
         assert found["shop.event"]["source_rows"] == 5
         # Debezium would write NULL for the stored column of every row.
-        said = done(project, "connectors", "backfill", "line", code=ExitCode.USAGE)
+        said = project.run("connectors", "backfill", "line", code=ExitCode.USAGE)
         assert "which PostgreSQL generates and stores" in said
         assert "labctl connectors snapshot source_connector_shop" in said
-        done(project, "connectors", "backfill", "half")
-        verified(project)
+        project.run("connectors", "backfill", "half")
+        project.verified()
         source.execute("DROP TABLE event_2")
-        assert verified(project, ExitCode.DIFFERENT)["shop.event"]["extra"] == 2
+        assert project.verified(code=ExitCode.DIFFERENT)["shop.event"]["extra"] == 2
         # A file that no longer leaves the column out is refused, and nothing is changed.
-        file = project / "connectors" / "source_connector_shop.json"
+        file = project.folder / "connectors" / "source_connector_shop.json"
         file.write_text(file.read_text().replace(r"half\\.doubled", r"half\\.none"))
         for command in ("validate", "apply"):
-            said = done(project, "connectors", command, code=ExitCode.USAGE)
+            said = project.run("connectors", command, code=ExitCode.USAGE)
             assert "public.half has doubled, generated" in said
             assert r'half\\.none,(?-i)public\\.half\\.doubled"' in said
