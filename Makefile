@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-api test test-long test-compose soak conformance bench-check fuzz trino-oracle check compiled docs wheel dist up down clean
+.PHONY: help demo demo-api test test-long test-compose soak conformance compose bench-check fuzz trino-oracle check compiled docs wheel dist up down clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -53,6 +53,9 @@ SEEDS := 60
 conformance: $(VENV)/run ## tables at random on the lab that runs (SEEDS=300), into docs/conformance.md
 	$(BIN)/labctl conformance --seeds $(SEEDS) --json docs/benchmarks/conformance.json || [ $$? = 4 ]
 	$(BIN)/python -m labctl.conformance.document > docs/conformance.md
+
+compose: $(VENV)/dev ## the files in compose/, after a change of a service's record
+	$(BIN)/python -m labctl.runtimes.compose.compose_file
 
 bench-check: $(VENV)/run ## the ratios of `labctl bench floor` beside the committed ones: which are worse
 	$(BIN)/labctl bench floor --write build/floor.json --compare docs/benchmarks/floor.json

@@ -11,7 +11,8 @@ ln -s /lab/plugin "$plugins/labctl"
 ln -s /kafka/external_libs/apicurio "$plugins/apicurio/jars"
 ln -s /lab/converter/manifest.jar "$plugins/apicurio/"
 # Debezium finds a converter of columns only among its own jars.
-for plugin in /kafka/connect/debezium-connector-{postgres,mysql,sqlserver}; do
+for name in $LAB_PLUGINS; do
+  plugin="/kafka/connect/${name/#debezium-/debezium-connector-}"
   mkdir "$plugins/${plugin##*/}"
   ln -s "$plugin" "$plugins/${plugin##*/}/jars"
   ln -s /lab/plugin/labctl-connect.jar "$plugins/${plugin##*/}/"

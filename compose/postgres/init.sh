@@ -1,5 +1,5 @@
-# Run once, when the data folder is made; labctl's setup (labctl/engines/postgres/postgres_service.py) does the same
-# on a server that it starts. Passwords come from files, never from the command line.
+# Written by `make compose` from the service's record in labctl: change it there.
+# Run once, when the data folder is made; labctl's setup does the same on a server that it starts.
 psql --set=ON_ERROR_STOP=1 --username="$POSTGRES_USER" --dbname=postgres <<SQL
 CREATE ROLE labctl_owner LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD '$(cat /run/secrets/postgres-owner)';
 ALTER DATABASE $POSTGRES_DB OWNER TO labctl_owner;

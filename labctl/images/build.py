@@ -17,7 +17,7 @@ from labctl.images.context import stage
 from labctl.images.docker_commands import image_id, image_label, remove_image, require_engine, run
 from labctl.images.recipes import BASE, RECIPES, REPOSITORY, STEPS, with_parents
 from labctl.images.sources import SOURCES, contents, sources
-from labctl.services.service import Recipe
+from labctl.services.container import Recipe
 from labctl.shipped import shipped
 
 __all__ = ["ImageStatus", "build", "image_work", "recipe_of", "references", "statuses"]

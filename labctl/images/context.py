@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from labctl.artifacts import ArtifactStore
-from labctl.services.service import Recipe
+from labctl.services.container import Recipe
 
 __all__ = ["stage"]
 

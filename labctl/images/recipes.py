@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from labctl.errors import ExitCode, LabError
-from labctl.services.lab_services import SERVICES
-from labctl.services.service import Recipe
+from labctl.services.container import Recipe
+from labctl.services.lab_services import SERVICES, container_forms
 
 __all__ = ["BASE", "RECIPES", "REPOSITORY", "STEPS", "with_parents"]
 
@@ -17,7 +17,7 @@ RECIPES = {
     recipe.name: recipe
     for recipe in (
         Recipe("jre", "local/jre", "jre", {"BASE": BASE}, artifacts=("jre",)),
-        *(recipe for service in SERVICES for recipe in service.container.recipes),
+        *(recipe for _, form in container_forms(SERVICES) for recipe in form.recipes),
     )
 }
 """Recipes by name, each after those of its parents. SQL Server and the user interfaces of Apicurio

@@ -12,12 +12,29 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from labctl.config.endpoints import Endpoint, Endpoints
 from labctl.config.lab_config import ApiSettings, LabConfig
 from labctl.errors import ExitCode, LabError
 from labctl.extras import require_extra
+from labctl.services import cache_service, sqlapi_service
 from labctl.services.cache_service import Cache
-from labctl.services.service import Container, Context, NativeService, Process, Recipe, Service
+from labctl.services.container import (
+    BUCKET,
+    LAB_FOLDER,
+    REGION,
+    SECRETS,
+    SILVER_IMAGE,
+    ComposeService,
+    Container,
+    Image,
+    Port,
+    Recipe,
+    answers_http,
+    mounted,
+)
+from labctl.services.service import Context, NativeService, Process, Service
 from labctl.services.sqlapi_service import SqlApi
 from labctl.state.lab_state import write_private
 from labctl.tables import lab_tables
@@ -124,21 +141,45 @@ def _process(context: Context) -> Process:
         argv=(sys.executable, "-m", "lakeapi"),
         env={
             **sqlapi.variables,
-            "AWS_REGION": sqlapi.region,
-            "AWS_DEFAULT_REGION": sqlapi.region,
-            "AWS_SHARED_CREDENTIALS_FILE": str(context.conf / CREDENTIALS),
-            **NOTHING_OF_THE_MACHINE,
-            "RESULTS_BUCKET": store.results,
-            "ATHENA_DATABASE": lake_database(context.project, context.config),
-            "ATHENA_TABLES": _table_names(),
-            "CACHE_MODE": _cache_mode(context.config),
+            **_settings(
+                region=sqlapi.region,
+                secrets=context.conf,
+                results=store.results,
+                database=lake_database(context.project, context.config),
+                cache_mode=_cache_mode(context.config),
+                port=str(context.ports["http"]),
+                # The native runtime runs one service with the processes of all Compose replicas.
+                workers=str(context.config.api.workers * context.config.api.replicas),
+            ),
             **_redis(context),
-            "LAKEAPI_PORT": str(context.ports["http"]),
-            # The native runtime runs one service with the processes of all Compose replicas.
-            "LAKEAPI_WORKERS": str(context.config.api.workers * context.config.api.replicas),
         },
         cwd=context.conf,
     )
+
+
+def _settings(
+    *,
+    region: str,
+    secrets: Path,
+    results: str,
+    database: str,
+    cache_mode: str,
+    port: str,
+    workers: str,
+) -> dict[str, str]:
+    """Return the application's environment, without the addresses of Athena and the cache."""
+    return {
+        "AWS_REGION": region,
+        "AWS_DEFAULT_REGION": region,
+        "AWS_SHARED_CREDENTIALS_FILE": str(secrets / CREDENTIALS),
+        **NOTHING_OF_THE_MACHINE,
+        "RESULTS_BUCKET": results,
+        "ATHENA_DATABASE": database,
+        "ATHENA_TABLES": _table_names(),
+        "CACHE_MODE": cache_mode,
+        "LAKEAPI_PORT": port,
+        "LAKEAPI_WORKERS": workers,
+    }
 
 
 def _redis(context: Context) -> dict[str, str]:
@@ -180,15 +221,74 @@ def _probe(context: Context) -> str:
     return f"lake API, {answer.json()['status']}"
 
 
+_PORT = 8088
+_SQLAPI = SqlApi(
+    url=f"http://sqlapi:{sqlapi_service.SERVICE.ports['http']}",
+    region=REGION,
+    access_key=SecretStr(""),
+    secret_key=SecretStr(""),
+)
+_CACHE = Cache(host="cache", port=cache_service.SERVICE.ports["redis"], password=SecretStr(""))
+_CONTAINER = ComposeService(
+    "api",
+    SILVER_IMAGE,
+    memory=f"${{API_MEMORY:-{_PARENT_MIB + _WORKER_MIB}m}}",
+    comment="An application over Athena's API, in the same image, in as many containers as lab.toml"
+    " says. labctl starts it where lab.toml, or `labctl api up`, switches it on. By hand: `docker"
+    " compose --profile api --profile cache up --scale api=2`.",
+    comments={
+        "CACHE_MODE": "commit, ttl or off",
+        "LAKEAPI_HOST": "Of the container; published on the host's loopback.",
+    },
+    command=("python", "-m", "lakeapi"),
+    environment={
+        **_SQLAPI.variables,
+        **_settings(
+            region=REGION,
+            secrets=SECRETS,
+            results=f"{BUCKET}/athena",
+            database="${API_DATABASE:-tickit}",
+            cache_mode="${API_CACHE_MODE:-commit}",
+            port=str(_PORT),
+            workers="${API_WORKERS:-1}",
+        ),
+        **_CACHE.variables,
+        "REDIS_PASSWORD_FILE": str(SECRETS / PASSWORD_FILE),
+        "LAKEAPI_HOST": "0.0.0.0",  # noqa: S104
+    },
+    ports=(),
+    health=answers_http(_PORT, ALIVE),
+    # A lab may have it without a cache.
+    depends_on=("sqlapi",),
+    profiles=("api",),
+    replicas="${API_REPLICAS:-1}",
+)
+_FRONT = ComposeService(
+    "front",
+    Image("front", "haproxy:3.2.4"),
+    memory="64m",
+    comment="Its one port, whichever of its containers answers.",
+    command=("haproxy", "-W", "-db", "-f", f"{LAB_FOLDER}/haproxy.cfg"),
+    environment={"API_PORT": str(_PORT), "API_ALIVE": ALIVE},
+    reads_secrets=False,
+    mounts=(mounted("./api/haproxy.cfg", LAB_FOLDER / "haproxy.cfg"),),
+    ports=(Port("API_HTTP_PORT", _PORT, _PORT),),
+    health=answers_http(_PORT, ALIVE),
+    depends_on=("api",),
+    profiles=("api",),
+)
+
 SERVICE = Service(
     name="api",
     title="Lake API",
-    ports={"http": 8088},
+    ports={"http": _PORT},
     native=NativeService(artifacts=(), memory_mib=_WORKER_MIB, prepare=_prepare, process=_process),
     probe=_probe,
     endpoint=lambda site: Api(url=f"http://{site.address('api', 'http')}"),
     passwords=("objectstore", "cache"),
     container=Container(
+        _CONTAINER,
+        beside=(_FRONT,),
         recipes=(
             Recipe("front", "local/front", "haproxy", {"BASE": "base"}, artifacts=("haproxy",)),
         ),

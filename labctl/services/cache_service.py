@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from pydantic import SecretStr
 
 from labctl.config.endpoints import Endpoint
-from labctl.services.service import (
+from labctl.services.container import (
+    SECRETS,
+    ComposeService,
     Container,
-    Context,
-    NativeService,
-    Process,
+    Health,
+    Image,
     Recipe,
-    Service,
-    Site,
 )
+from labctl.services.service import Context, NativeService, Process, Service, Site
 from labctl.state.lab_state import write_private
 
 __all__ = ["OPTIONS", "PASSWORD_FILE", "SERVICE", "Cache", "ask", "password_text"]
@@ -106,10 +106,25 @@ def _endpoint(site: Site) -> Cache:
     return Cache(host=host, port=int(port), password=SecretStr(site.passwords["cache"]))
 
 
+_PORT = 6379
+_FILE = str(SECRETS / PASSWORD_FILE)
+_CONTAINER = ComposeService(
+    "cache",
+    Image("cache", "valkey/valkey:9.1.2"),
+    memory="64m",
+    comment="labctl starts it where lab.toml switches it on. By hand: `docker compose --profile"
+    " cache up`.",
+    comments={"tmpfs": "Instead of the official image's volume, which would stay behind."},
+    command=("valkey-server", _FILE, *OPTIONS),
+    temporary=("/data",),
+    health=Health(("CMD", "bash", "/probes/cache.sh", str(_PORT), _FILE)),
+    profiles=("cache",),
+)
+
 SERVICE = Service(
     name="cache",
     title="Cache (Valkey)",
-    ports={"redis": 6379},
+    ports={"redis": _PORT},
     native=NativeService(
         artifacts=("valkey",),
         memory_mib=45,
@@ -122,6 +137,7 @@ SERVICE = Service(
     endpoint=_endpoint,
     passwords=("cache",),
     container=Container(
+        _CONTAINER,
         recipes=(
             Recipe("cache", "local/cache", "valkey", {"BASE": "base"}, artifacts=("valkey",)),
         ),

@@ -12,16 +12,20 @@ from pydantic import SecretStr
 
 from labctl.config.endpoints import Connect
 from labctl.config.kafka_clients import LOGIN_KEYS
-from labctl.services.jvm import java, write_log4j
-from labctl.services.service import (
+from labctl.services.container import (
+    LAB_FOLDER,
+    SECRETS,
+    ComposeService,
     Container,
-    Context,
-    NativeService,
-    Process,
+    Image,
     Recipe,
-    Service,
-    Site,
+    answers_http,
+    mounted,
+    written_file,
 )
+from labctl.services.jvm import LOG4J_FILE, container_flags, java, log4j_text, write_log4j
+from labctl.services.kafka_service import INTERNAL_PORT
+from labctl.services.service import Context, NativeService, Process, Service, Site
 from labctl.shipped import own_or_shipped
 from labctl.sources import ENGINES
 from labctl.state.lab_secrets import SECRET_PREFIX
@@ -46,6 +50,7 @@ __all__ = [
     "worker_settings",
 ]
 
+_PORT, _HEAP = 8083, "640m"
 USER = "labctl"
 """The only login that the REST interface accepts."""
 PLUGINS = tuple(engine.plugin for engine in ENGINES.values())
@@ -58,7 +63,7 @@ transform, and a converter of columns."""
 WORKER_FILE = "connectors/worker.properties"
 """File of the worker's settings that are the same wherever it runs."""
 PLUGIN_JAR = PLUGIN / "labctl-connect.jar"
-JAAS = "rest.jaas"
+JAAS, REST_USERS = "rest.jaas", "rest-users"
 PASSING_ERRORS = "passing-errors"
 """File with the first words of the sources' passing errors, one in each line."""
 LOGIN_MODULE = "org.apache.kafka.connect.rest.basic.auth.extension.PropertyFileLoginModule"
@@ -113,7 +118,7 @@ def _prepare(context: Context) -> None:
     local = worker_settings(context) | {"group.id": f"connect-{context.lab}-{token_hex(4)}"}
     lines = "".join(f"{key}={value}\n" for key, value in local.items())
     write_private(context.conf / "worker.properties", f"{portable}\n{lines}")
-    users = context.conf / "rest-users"
+    users = context.conf / REST_USERS
     write_private(users, rest_users(context.passwords))
     write_private(context.conf / JAAS, rest_jaas(users))
     passing = [error for engine in ENGINES.values() for error in engine.connector.passing_errors]
@@ -134,12 +139,24 @@ def rest_jaas(users: Path) -> str:
 
 def worker_settings(context: Context) -> dict[str, str]:
     """Return the settings that this runtime adds to `connectors/worker.properties`."""
+    return _added(
+        brokers=context.endpoints.kafka.bootstrap_servers,
+        listener=f"http://127.0.0.1:{context.ports['rest']}",
+        name="127.0.0.1",
+        plugins=context.conf / "plugins",
+        secrets=context.secrets,
+    )
+
+
+def _added(
+    *, brokers: str, listener: str, name: str, plugins: Path, secrets: Path
+) -> dict[str, str]:
     return {
-        "bootstrap.servers": context.endpoints.kafka.bootstrap_servers,
-        "listeners": f"http://127.0.0.1:{context.ports['rest']}",
-        "rest.advertised.host.name": "127.0.0.1",
-        "plugin.path": str(context.conf / "plugins"),
-        "config.providers.secretManager.param.folder": str(context.secrets / SECRET_PREFIX),
+        "bootstrap.servers": brokers,
+        "listeners": listener,
+        "rest.advertised.host.name": name,
+        "plugin.path": str(plugins),
+        "config.providers.secretManager.param.folder": str(secrets / SECRET_PREFIX),
         **WORKER,
     }
 
@@ -171,7 +188,6 @@ def _process(context: Context) -> Process:
         ),
         # References in connectors, such as `demo/mysql`, are paths below this folder.
         cwd=context.secrets,
-        stop_seconds=30,
     )
 
 
@@ -195,10 +211,68 @@ def _endpoint(site: Site) -> Connect:
     )
 
 
+_CONTAINER = ComposeService(
+    "connect",
+    Image(
+        "connect",
+        "labctl/connect:{version}",
+        artifact=PLUGINS[0],
+        build={
+            "context": "images/connect",
+            "args": {
+                "CONNECT_BASE": "${CONNECT_BASE:-quay.io/debezium/connect:{version}}",
+                "SINK_HUB_IMAGE": "${SINK_HUB_IMAGE:-confluentinc/cp-kafka-connect-base:7.9.0}",
+            },
+        },
+        is_built_here=True,
+    ),
+    memory="960m",
+    comments={
+        "working_dir": "References in connectors, `demo/mysql` and such, are paths below this"
+        " folder.",
+        "healthcheck": "Answered only once the worker has joined its group and read its"
+        " configuration.",
+    },
+    entrypoint=("bash", f"{LAB_FOLDER}/connect/start.sh"),
+    working_dir=str(SECRETS),
+    environment={
+        "LAB_NAME": "${LAB_NAME:-tickit}",
+        "LAB_PLUGINS": " ".join(PLUGINS),
+        "KAFKA_HEAP_OPTS": f"-Xmx{_HEAP}",
+        "KAFKA_JVM_PERFORMANCE_OPTS": container_flags(busy=True),
+        "KAFKA_LOG4J_OPTS": f"-Dlog4j2.configurationFile={LAB_FOLDER}/connect/{LOG4J_FILE}",
+        "KAFKA_OPTS": f"-Djava.security.auth.login.config={LAB_FOLDER}/connect/{JAAS}",
+    },
+    mounts=(
+        mounted("${LAB_WORKER:-../connectors/worker.properties}", "/lab/worker.properties"),
+        mounted("./connect", LAB_FOLDER / "connect"),
+        mounted("${LAB_SOURCES:-..}/labctl/kafkaconnect/plugin", "/lab/plugin"),
+        mounted("${LAB_SOURCES:-..}/labctl/kafkaconnect/converter", "/lab/converter"),
+    ),
+    files={
+        # start.sh adds `group.id`, which holds the lab's name.
+        "connect/worker.properties": written_file(
+            "".join(
+                f"{key}={value}\n"
+                for key, value in _added(
+                    brokers=f"kafka:{INTERNAL_PORT}",
+                    listener=f"http://0.0.0.0:{_PORT}",
+                    name="connect",
+                    plugins=Path("/tmp/plugins"),  # noqa: S108 - of the container
+                    secrets=SECRETS,
+                ).items()
+            )
+        ),
+        f"connect/{LOG4J_FILE}": written_file(log4j_text(QUIET)),
+        f"connect/{JAAS}": rest_jaas(SECRETS / REST_USERS),
+    },
+    health=answers_http(_PORT, "/connectors", str(SECRETS / REST_USERS)),
+)
+
 SERVICE = Service(
     name="connect",
     title="Kafka Connect",
-    ports={"rest": 8083},
+    ports={"rest": _PORT},
     native=NativeService(
         artifacts=("jre", "kafka", *PLUGINS, CONVERTER),
         memory_mib=950,
@@ -208,8 +282,10 @@ SERVICE = Service(
     probe=_probe,
     endpoint=_endpoint,
     passwords=("connect",),
-    heap="640m",
+    heap=_HEAP,
+    stop_seconds=30,
     container=Container(
+        _CONTAINER,
         recipes=(
             Recipe(
                 "connect-base",
@@ -227,7 +303,7 @@ SERVICE = Service(
             ),
         ),
         reads_references=True,
-        secrets=lambda _, passwords: {"connect": {"rest-users": rest_users(passwords)}},
+        secrets=lambda _, passwords: {"connect": {REST_USERS: rest_users(passwords)}},
     ),
     depends_on=("kafka",),
     starts_beside=True,

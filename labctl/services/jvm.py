@@ -8,7 +8,17 @@ from labctl.jvm_flags import FIRST_TIER
 from labctl.services.service import Context
 from labctl.state.lab_state import write_private
 
-__all__ = ["FLAGS", "LESS_INLINING", "LOG4J", "busy_compiler", "java", "write_log4j"]
+__all__ = [
+    "FLAGS",
+    "LESS_INLINING",
+    "LOG4J",
+    "LOG4J_FILE",
+    "busy_compiler",
+    "container_flags",
+    "java",
+    "log4j_text",
+    "write_log4j",
+]
 
 
 FLAGS = (
@@ -27,6 +37,7 @@ LESS_INLINING = ("-XX:MaxInlineLevel=6", "-XX:FreqInlineSize=150", "-XX:InlineSm
 """Flags for long-running services. C2 optimises them, but with less inlining than its defaults (15,
 325, 2500): C2 itself takes much of a first load's time, and less inlining makes the code no
 slower."""
+LOG4J_FILE = "log4j2.properties"
 LOG4J = {
     "appender.out.type": "Console",
     "appender.out.name": "out",
@@ -61,15 +72,24 @@ def busy_compiler(context: Context) -> tuple[str, ...]:
     return FIRST_TIER if context.settings.quick_start else LESS_INLINING
 
 
+def container_flags(*, busy: bool = False) -> str:
+    """Return the flags of a JVM in a container; a `busy` one runs long enough to be optimised."""
+    return " ".join((*FLAGS, *(LESS_INLINING if busy else FIRST_TIER)))
+
+
 def write_log4j(context: Context, *, quiet: tuple[str, ...] = ()) -> str:
     """Write a log4j 2 configuration that logs to standard output; return the JVM's option.
 
-    Kafka's jars come without any configuration: a dying worker would log nothing. `quiet` names
-    loggers that log only warnings and errors.
+    Kafka's jars come without any configuration: a dying worker would log nothing.
     """
-    path = context.conf / "log4j2.properties"
+    path = context.conf / LOG4J_FILE
+    write_private(path, log4j_text(quiet))
+    return f"-Dlog4j2.configurationFile={path}"
+
+
+def log4j_text(quiet: tuple[str, ...]) -> str:
+    """Return a log4j 2 configuration; loggers named in `quiet` log only warnings and errors."""
     lines = [f"{key} = {value}" for key, value in LOG4J.items()]
     for index, name in enumerate(quiet):
         lines += [f"logger.q{index}.name = {name}", f"logger.q{index}.level = warn"]
-    write_private(path, "\n".join(lines) + "\n")
-    return f"-Dlog4j2.configurationFile={path}"
+    return "\n".join(lines) + "\n"

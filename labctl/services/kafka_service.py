@@ -13,18 +13,21 @@ from pydantic import SecretStr
 from labctl.config.endpoints import Endpoints, Kafka
 from labctl.config.kafka_clients import client_settings, java_settings, plain_module
 from labctl.errors import LabError
-from labctl.services.data_folder import is_made, made_whole
-from labctl.services.jvm import java, write_log4j
-from labctl.services.service import (
+from labctl.services.container import (
+    LAB_FOLDER,
+    ComposeService,
     Container,
-    Context,
     Files,
-    NativeService,
-    Process,
+    Health,
+    Image,
+    Port,
     Recipe,
-    Service,
-    Site,
+    mounted,
+    written_file,
 )
+from labctl.services.data_folder import is_made, made_whole
+from labctl.services.jvm import LOG4J_FILE, container_flags, java, log4j_text, write_log4j
+from labctl.services.service import Context, NativeService, Process, Service, Site
 from labctl.state.lab_secrets import properties_text
 from labctl.state.lab_state import write_private
 
@@ -75,6 +78,12 @@ SETTINGS = {
 """Settings that are the same in every runtime, without addresses, folders and `login_settings`."""
 
 
+BROKER_PORT, CONTROLLER_PORT = 9092, 9093
+INTERNAL_PORT = 29092
+"""Port of the listener INTERNAL."""
+_HEAP = "320m"
+
+
 def login_settings(passwords: Mapping[str, str]) -> dict[str, str]:
     """Return each listener's login settings. They hold the password."""
     module = plain_module(USER, passwords["kafka"])
@@ -87,15 +96,22 @@ def _properties(context: Context, data: Path) -> str:
     broker, controller = context.ports["broker"], context.ports["controller"]
     values = {
         **SETTINGS,
-        "controller.quorum.voters": f"1@127.0.0.1:{controller}",
-        "listeners": f"EXTERNAL://127.0.0.1:{broker},CONTROLLER://127.0.0.1:{controller}",
+        **_listeners(f"EXTERNAL://127.0.0.1:{broker}", "EXTERNAL", controller),
         # The address that clients use: a test may have put a proxy there, before the broker.
         "advertised.listeners": f"EXTERNAL://{context.endpoints.kafka.bootstrap_servers}",
-        "inter.broker.listener.name": "EXTERNAL",
         "log.dirs": str(data),
         **login_settings(context.passwords),
     }
     return properties_text(values)
+
+
+def _listeners(listeners: str, between_brokers: str, controller: int) -> dict[str, str]:
+    """Return the settings of where it listens: for clients, for brokers, and as controller."""
+    return {
+        "controller.quorum.voters": f"1@127.0.0.1:{controller}",
+        "listeners": f"{listeners},CONTROLLER://127.0.0.1:{controller}",
+        "inter.broker.listener.name": between_brokers,
+    }
 
 
 def _prepare(context: Context) -> None:
@@ -147,7 +163,6 @@ def _process(context: Context) -> Process:
             "kafka.Kafka",
             str(context.conf / "server.properties"),
         ),
-        stop_seconds=30,
     )
 
 
@@ -194,18 +209,77 @@ def _secrets(endpoints: Endpoints, passwords: Mapping[str, str]) -> dict[str, Fi
     }
 
 
+_DATA = "/var/lib/kafka/data"
+_PORT = Port("KAFKA_BROKER_PORT", BROKER_PORT, BROKER_PORT)
+_CONTAINER = ComposeService(
+    "kafka",
+    Image("kafka", "apache/kafka:{version}", artifact="kafka"),
+    memory="640m",
+    command=("bash", f"{LAB_FOLDER}/kafka/start.sh"),
+    environment={
+        "LAB_NAME": "${LAB_NAME:-tickit}",
+        "KAFKA_BROKER_PORT": _PORT.value,
+        "KAFKA_HEAP_OPTS": f"-Xmx{_HEAP}",
+        "KAFKA_JVM_PERFORMANCE_OPTS": container_flags(),
+        "KAFKA_LOG4J_OPTS": f"-Dlog4j2.configurationFile={LAB_FOLDER}/kafka/{LOG4J_FILE}",
+    },
+    data=_DATA,
+    mounts=(mounted("./kafka", LAB_FOLDER / "kafka"),),
+    files={
+        # start.sh adds the login and `advertised.listeners`, which holds the published port.
+        "kafka/server.properties": written_file(
+            properties_text(
+                {
+                    **SETTINGS,
+                    **_listeners(
+                        f"INTERNAL://:{INTERNAL_PORT},EXTERNAL://:{BROKER_PORT}",
+                        "INTERNAL",
+                        CONTROLLER_PORT,
+                    ),
+                    "log.dirs": _DATA,
+                }
+            )
+        ),
+        f"kafka/{LOG4J_FILE}": written_file(log4j_text(QUIET)),
+    },
+    ports=(_PORT,),
+    health=Health(("CMD", "bash", "/probes/kafka.sh", str(BROKER_PORT))),
+)
+_USER_INTERFACE = ComposeService(
+    "kafka-ui",
+    Image(
+        "kafka_ui",
+        "ghcr.io/kafbat/kafka-ui:v1.5.0"
+        "@sha256:7cda86a33344160309fdb65146332e4da65db81a945614f2fe32e210803f6fd1",
+    ),
+    memory="352m",
+    comments={
+        "SPRING_CONFIG_ADDITIONALLOCATION": "Where the lab's services are, and their passwords.",
+    },
+    environment={
+        "JAVA_OPTS": "-Xmx192m -XX:+UseSerialGC",
+        "SPRING_CONFIG_ADDITIONALLOCATION": "file:/run/secrets/",
+    },
+    ports=(Port("KAFKA_UI_PORT", 8090, 8080),),
+    depends_on=("kafka",),
+    profiles=("tools",),
+)
+
 SERVICE = Service(
     name="kafka",
     title="Apache Kafka",
-    ports={"broker": 9092, "controller": 9093},
+    ports={"broker": BROKER_PORT, "controller": CONTROLLER_PORT},
     native=NativeService(
         artifacts=("jre", "kafka"), memory_mib=430, prepare=_prepare, process=_process
     ),
     probe=_probe,
     endpoint=_endpoint,
     passwords=("kafka",),
-    heap="320m",
+    heap=_HEAP,
+    stop_seconds=30,
     container=Container(
+        _CONTAINER,
+        beside=(_USER_INTERFACE,),
         recipes=(
             Recipe("kafka", "local/kafka", "kafka", artifacts=("kafka",), shared=("kafka-bin",)),
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from labctl.services import (
     sqlapi_service,
     thriftserver_service,
 )
+from labctl.services.container import Container
 from labctl.services.own import own_services
 from labctl.services.own_sections import check_services, refused
 from labctl.services.service import Service
@@ -27,6 +29,7 @@ __all__ = [
     "PASSWORDS",
     "SERVICES",
     "compose_variables",
+    "container_forms",
     "load_config",
     "services_of",
 ]
@@ -59,12 +62,19 @@ def services_of(config: LabConfig) -> tuple[Service, ...]:
     return (*(service for service in SERVICES if service.enabled(config)), *own_services(config))
 
 
+def container_forms(services: Iterable[Service]) -> Iterator[tuple[Service, Container]]:
+    """Yield those of `services` whose records have a container form, with that form."""
+    for service in services:
+        if service.container is not None:
+            yield service, service.container
+
+
 def compose_variables(project: Path, config: LabConfig) -> dict[str, str]:
     """Return the Compose file's variables for the lab's services, from their records."""
     return {
         name: value
-        for service in services_of(config)
-        for name, value in service.container.variables(project, config).items()
+        for _, form in container_forms(services_of(config))
+        for name, value in form.variables(project, config).items()
     }
 
 

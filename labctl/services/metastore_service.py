@@ -12,6 +12,13 @@ from labctl.errors import LabError
 from labctl.hive.jars import LOG4J2, metastore_classpath, schema_file
 from labctl.hive.metastore_client import databases
 from labctl.hive.metastore_schema import ensure_schema
+from labctl.services.container import (
+    SILVER_IMAGE,
+    ComposeService,
+    Container,
+    Health,
+    mounted,
+)
 from labctl.services.jvm import java
 from labctl.services.service import Context, NativeService, Process, Service, Site
 from labctl.services.state_database import STATE_SERVICE, state_server
@@ -126,10 +133,34 @@ def _endpoint(site: Site) -> Metastore:
     return Metastore(host=host, port=int(port))
 
 
+_PORT = 9083
+_CONTAINER = ComposeService(
+    "metastore",
+    SILVER_IMAGE,
+    memory="384m",
+    comment="Hive's metastore and Spark's Thrift server (docs/hive.md), in the same image. labctl"
+    " starts them where lab.toml switches them on. By hand, with the same lines: `docker compose"
+    " --profile metastore up`.",
+    comments={"tmpfs": "Instead of the image's volume: what it keeps is in PostgreSQL."},
+    command=("python", "-m", "labctl.runtimes.compose.hive_container", "metastore"),
+    environment={"LAB_NAME": "${LAB_NAME:-tickit}"},
+    mounts=(mounted("${LAB_FILE:-../lab.toml}", "/lab/lab.toml"),),
+    temporary=("/run/lab:mode=1777", "/data"),
+    health=Health(
+        (
+            "CMD",
+            "python",
+            "-c",
+            f"from labctl.hive.metastore_client import databases; databases('127.0.0.1', {_PORT})",
+        )
+    ),
+    profiles=("metastore", "thriftserver"),
+)
+
 SERVICE = Service(
     name="metastore",
     title="Hive metastore",
-    ports={"thrift": 9083},
+    ports={"thrift": _PORT},
     native=NativeService(
         artifacts=("jre", "hive-metastore"), memory_mib=230, prepare=_prepare, process=process
     ),
@@ -138,6 +169,7 @@ SERVICE = Service(
     passwords=("metastore",),
     own_database=True,
     heap="192m",
+    container=Container(_CONTAINER),
     enabled=lambda config: config.metastore.enabled,
     depends_on=(STATE_SERVICE,),
     urls=lambda _endpoints, ports: {"thrift": f"thrift://127.0.0.1:{ports['thrift']}"},

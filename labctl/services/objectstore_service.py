@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
 from labctl.config.endpoints import ObjectStore
-from labctl.services.service import (
+from labctl.services.container import (
+    BUCKET,
+    REGION,
+    ComposeService,
     Container,
-    Context,
-    NativeService,
-    Process,
+    Image,
     Recipe,
-    Service,
-    Site,
+    answers_http,
 )
+from labctl.services.service import Context, NativeService, Process, Service, Site
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -23,7 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["ADMIN", "ENVIRONMENT", "SERVICE"]
 
 ADMIN = "labctl"
+_S3_PORT, _CONSOLE_PORT = 9000, 9001
 ENVIRONMENT = {
+    "MINIO_ROOT_USER": ADMIN,
+    "MINIO_UPDATE": "off",
     # Sync an object to disk before acknowledging it: with one disk there is no other copy.
     "MINIO_FS_OSYNC": "on",
 }
@@ -35,22 +41,20 @@ def _process(context: Context) -> Process:
     return Process(
         argv=(
             str(context.artifacts.minio()),
-            "server",
-            str(context.data),
-            "--address",
-            f"127.0.0.1:{context.ports['s3']}",
-            "--console-address",
-            f"127.0.0.1:{context.ports['console']}",
+            *_arguments(context.data, "127.0.0.1", context.ports["s3"], context.ports["console"]),
         ),
         env={
-            "MINIO_ROOT_USER": ADMIN,
+            **ENVIRONMENT,
             "MINIO_ROOT_PASSWORD": context.passwords["objectstore"],
             "MINIO_REGION": context.endpoints.objectstore.region,
-            "MINIO_UPDATE": "off",
-            **ENVIRONMENT,
             "HOME": str(context.conf),
         },
     )
+
+
+def _arguments(data: Path, host: str, s3: int, console: int) -> tuple[str, ...]:
+    addresses = ("--address", f"{host}:{s3}", "--console-address", f"{host}:{console}")
+    return ("server", str(data), *addresses)
 
 
 def _client(context: Context) -> S3Client:
@@ -99,20 +103,44 @@ def _endpoint(site: Site) -> ObjectStore:
     )
 
 
+_DATA = Path("/data")
+_CONTAINER = ComposeService(
+    "objectstore",
+    Image(
+        "objectstore",
+        "quay.io/minio/minio:RELEASE.2025-09-07T16-13-09Z"
+        "@sha256:14cea493d9a34af32f524e538b8346cf79f3321eff8e708c1e2960462bd8936e",
+    ),
+    memory="448m",
+    comment="MinIO's last image: docs/compose.md says what to do where it cannot be pulled.",
+    comments={"entrypoint": "A folder that is there when the server starts is a bucket."},
+    entrypoint=(
+        "sh",
+        "-c",
+        f'mkdir -p "{_DATA}/$$LAB_BUCKET" &&'
+        ' export MINIO_ROOT_PASSWORD="$$(cat /run/secrets/objectstore)" &&'
+        f" exec minio {shlex.join(_arguments(_DATA, '', _S3_PORT, _CONSOLE_PORT))}",
+    ),
+    environment={"LAB_BUCKET": BUCKET, **ENVIRONMENT, "MINIO_REGION": REGION},
+    data=str(_DATA),
+    health=answers_http(_S3_PORT, "/minio/health/cluster"),
+)
+
 SERVICE = Service(
     name="objectstore",
     title="MinIO",
-    ports={"s3": 9000, "console": 9001},
+    ports={"s3": _S3_PORT, "console": _CONSOLE_PORT},
     native=NativeService(artifacts=("minio",), memory_mib=330, prepare=_prepare, process=_process),
     probe=_probe,
     endpoint=_endpoint,
     passwords=("objectstore",),
     container=Container(
+        _CONTAINER,
         recipes=(
             Recipe(
                 "objectstore", "local/objectstore", "minio", {"BASE": "base"}, artifacts=("minio",)
             ),
-        )
+        ),
     ),
     setup=_setup,
     urls=lambda _endpoints, ports: {

@@ -6,21 +6,26 @@ Its in-memory store would lose the schema ids to which records in Kafka refer in
 from __future__ import annotations
 
 from labctl.config.endpoints import Registry
-from labctl.services.jvm import java
-from labctl.services.service import (
+from labctl.services.container import (
+    LAB_FOLDER,
+    ComposeService,
     Container,
-    Context,
-    NativeService,
-    Process,
+    Image,
+    Port,
     Recipe,
-    Service,
-    Suspension,
+    answers_http,
+    mounted,
 )
+from labctl.services.jvm import container_flags, java
+from labctl.services.service import Context, NativeService, Process, Service, Suspension
 from labctl.services.state_database import STATE_SERVICE, state_server
 from labctl.state.lab_secrets import properties_text
 
 __all__ = ["ENVIRONMENT", "SERVICE"]
 
+_PORT, _HEAP = 8080, "192m"
+_SEARCH = "/apis/registry/v2/search/artifacts"
+"""Path that only a usable registry answers."""
 ENVIRONMENT = {
     "QUARKUS_BANNER_ENABLED": "false",
     "APICURIO_STORAGE_KIND": "sql",
@@ -61,18 +66,55 @@ def _probe(context: Context) -> str:
     import requests
 
     url = context.endpoints.registry.url
-    requests.get(
-        f"{url}/apis/registry/v2/search/artifacts", params={"limit": "1"}, timeout=3
-    ).raise_for_status()
+    requests.get(f"{url}{_SEARCH}", params={"limit": "1"}, timeout=3).raise_for_status()
     info = requests.get(f"{url}/apis/registry/v3/system/info", timeout=3)
     info.raise_for_status()
     return f"Apicurio Registry {info.json()['version']}"
 
 
+_UI_PORT = Port("REGISTRY_UI_PORT", 8888, 8080)
+_HTTP_PORT = Port("REGISTRY_HTTP_PORT", _PORT, _PORT)
+_CONTAINER = ComposeService(
+    "registry",
+    Image("registry", "apicurio/apicurio-registry:{version}", artifact="apicurio-registry"),
+    memory="320m",
+    comments={
+        "QUARKUS_HTTP_ACCESS_LOG_ENABLED": "The health check would fill it.",
+        "QUARKUS_HTTP_CORS_ORIGINS": "The UI's pages call it from the browser.",
+        "SMALLRYE_CONFIG_LOCATIONS": "The password.",
+    },
+    entrypoint=("bash", f"{LAB_FOLDER}/registry/start.sh"),
+    environment={
+        "JAVA_HEAP": f"-Xmx{_HEAP}",
+        "JAVA_FLAGS": container_flags(),
+        "QUARKUS_HTTP_HOST": "0.0.0.0",  # noqa: S104 - of the container
+        "QUARKUS_HTTP_PORT": str(_PORT),
+        "QUARKUS_HTTP_ACCESS_LOG_ENABLED": "false",
+        "QUARKUS_HTTP_CORS_ORIGINS": ",".join(
+            f"http://{host}:{_UI_PORT.value}" for host in ("127.0.0.1", "localhost")
+        ),
+        **ENVIRONMENT,
+        "APICURIO_DATASOURCE_URL": f"jdbc:postgresql://{STATE_SERVICE}:5432/registry",
+        "SMALLRYE_CONFIG_LOCATIONS": "/run/secrets/application.properties",
+    },
+    mounts=(mounted("./registry", LAB_FOLDER / "registry"),),
+    ports=(_HTTP_PORT,),
+    health=answers_http(_PORT, f"{_SEARCH}?limit=1"),
+)
+_USER_INTERFACE = ComposeService(
+    "registry-ui",
+    Image("registry_ui", "apicurio/apicurio-registry-ui:{version}", artifact="apicurio-registry"),
+    memory="64m",
+    environment={"REGISTRY_API_URL": f"http://127.0.0.1:{_HTTP_PORT.value}/apis/registry/v3"},
+    reads_secrets=False,
+    ports=(_UI_PORT,),
+    depends_on=("registry",),
+)
+
 SERVICE = Service(
     name="registry",
     title="Apicurio Registry",
-    ports={"http": 8080},
+    ports={"http": _PORT},
     native=NativeService(
         artifacts=("jre", "apicurio-registry"),
         memory_mib=230,
@@ -83,8 +125,10 @@ SERVICE = Service(
     endpoint=lambda site: Registry(url=f"http://{site.address('registry', 'http')}"),
     passwords=("registry",),
     own_database=True,
-    heap="192m",
+    heap=_HEAP,
     container=Container(
+        _CONTAINER,
+        beside=(_USER_INTERFACE,),
         recipes=(
             Recipe(
                 "registry",

@@ -13,16 +13,14 @@ from labctl.config.endpoints import Database, Endpoint, Endpoints
 from labctl.config.lab_config import LabConfig
 from labctl.config.services import ServiceSettings
 from labctl.engine_names import EngineName
+from labctl.services.container import Container
 
 __all__ = [
     "PASSED_ON",
     "Address",
-    "Container",
     "Context",
-    "Files",
     "NativeService",
     "Process",
-    "Recipe",
     "Service",
     "Site",
     "Suspension",
@@ -130,29 +128,6 @@ class NativeService:
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """A Dockerfile below compose/images, and the other contents of its build context."""
-
-    name: str
-    folder: str
-    """Folder of the Dockerfile, below compose/images."""
-    version: str | None = None
-    """The artefact whose version the image carries; None: labctl's own."""
-    parents: Mapping[str, str] = field(default_factory=lambda: {"BASE": "jre"})
-    """Build arguments that name another recipe's image."""
-    artifacts: tuple[str, ...] = ()
-    """Artefacts unpacked below `artifacts/` in the context."""
-    shared: tuple[str, ...] = ()
-    """Other folders of compose/images/local in the context."""
-    cached: tuple[str, ...] = ()
-    """Artefacts below `cache/` in the context, in the form of labctl's own cache."""
-    wheels: bool = False
-    """Whether the context has the Python packages of requirements.lock below `wheels/`."""
-    project: bool = False
-    """Whether the context is the project itself."""
-
-
-@dataclass(frozen=True)
 class Suspension:
     """Functions that make a running service release its data, so that the data can be replaced."""
 
@@ -161,35 +136,6 @@ class Suspension:
     resume: Callable[[Context], None]
     """Function that makes the service continue with the current data. It does nothing if the
     service is not suspended."""
-
-
-Files = Mapping[str, str | Callable[[], str]]
-"""Texts by file name. A function makes a text only if the file does not exist yet."""
-
-
-@dataclass(frozen=True)
-class Container:
-    """Settings of a service's container that are not in the Compose file."""
-
-    recipes: tuple[Recipe, ...] = ()
-    """Recipe of its image from packages alone, after those of its base images; empty if it has
-    none."""
-    sidecars: tuple[str, ...] = ()
-    """Services of the Compose file that are started with it, in addition to its dependencies."""
-    x86_only: bool = False
-    """Whether its image is for x86-64 only."""
-    reads_references: bool = False
-    """Whether it resolves the references in connector files."""
-    secrets: Callable[[Endpoints, Mapping[str, str]], Mapping[str, Files]] | None = None
-    """Function that returns the secret files of it and its sidecars, by Compose service.
-
-    None: it reads each of its passwords from a file with the role's name.
-    """
-    variables: Callable[[Path, LabConfig], Mapping[str, str]] = lambda *_: {}
-    """Function that returns its variables for the Compose file; they hold no secret.
-
-    It is called only for a lab that has the service. Ports and image need no variable here.
-    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +166,11 @@ class Service:
     and so have the role that owns it and the password of that role."""
     heap: str | None = None
     """Default heap size of its JVM; None if it has no JVM."""
-    container: Container = Container()
+    container: Container | None = None
+    """Its container form; None for a service of the user's own: its section has it."""
+    stop_signal: str = "TERM"
+    stop_seconds: int = 15
+    """Seconds it may take to stop before it is killed."""
     enabled: Callable[[LabConfig], bool] = lambda _: True
     """Function that returns whether a lab has the service at all."""
     depends_on: tuple[str, ...] = ()
@@ -247,6 +197,11 @@ class Service:
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+    @property
+    def sidecars(self) -> tuple[str, ...]:
+        """Services of the Compose file that are started with its container."""
+        return self.container.sidecars if self.container else ()
 
     @property
     def native_form(self) -> NativeService:

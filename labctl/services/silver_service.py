@@ -17,14 +17,20 @@ from labctl.config.kafka_clients import java_settings
 from labctl.config.lab_config import LabConfig
 from labctl.counted import counted
 from labctl.hive.jars import spark_home
+from labctl.services.container import (
+    SILVER_IMAGE,
+    ComposeService,
+    Container,
+    Recipe,
+    answers_http,
+    mounted,
+)
 from labctl.services.jvm import FLAGS, busy_compiler
 from labctl.services.metastore_service import Metastore
 from labctl.services.service import (
-    Container,
     Context,
     NativeService,
     Process,
-    Recipe,
     Service,
     Site,
     Suspension,
@@ -231,7 +237,6 @@ def process(
         env=submit_environment(context),
         # The data folder may be replaced while it runs.
         cwd=context.temp,
-        stop_seconds=60,
     )
 
 
@@ -291,10 +296,38 @@ def _endpoint(site: Site) -> Silver:
     )
 
 
+_PORT = 4041
+_CONTAINER = ComposeService(
+    "silver",
+    SILVER_IMAGE,
+    memory="2432m",
+    comments={
+        "LAB_SILVER": "Changes with lab.toml and the tables, so that Compose restarts the"
+        " application: a file that an editor replaces stays what it was where it is mounted.",
+        "LAB_SILVER_SOURCE": "kafka or bronze; empty: as lab.toml says.",
+        "tmpfs": "Configuration written at every start; it holds secrets.",
+    },
+    command=("python", "-m", "labctl.runtimes.compose.silver_container"),
+    environment={
+        "LAB_NAME": "${LAB_NAME:-tickit}",
+        "LAB_SILVER": "${LAB_SILVER:-}",
+        "LAB_SILVER_SOURCE": "${LAB_SILVER_SOURCE:-}",
+    },
+    data="/data",
+    mounts=(
+        mounted("${LAB_FILE:-../lab.toml}", "/lab/lab.toml"),
+        mounted("${LAB_PROJECT:-..}/connectors", "/lab/connectors"),
+        mounted("${LAB_PROJECT:-..}/spark", "/lab/spark"),
+        mounted("${LAB_GOLD:-../gold}", "/lab/gold"),
+    ),
+    temporary=("/run/lab:mode=1777",),
+    health=answers_http(_PORT, "/status"),
+)
+
 SERVICE = Service(
     name="silver",
     title="Spark application",
-    ports={"status": 4041},
+    ports={"status": _PORT},
     native=NativeService(
         artifacts=("jre", "spark-packages"), memory_mib=2148, prepare=_prepare, process=process
     ),
@@ -302,7 +335,9 @@ SERVICE = Service(
     endpoint=_endpoint,
     passwords=("connect", "kafka", "silver"),
     heap="1g",
+    stop_seconds=60,
     container=Container(
+        _CONTAINER,
         recipes=(
             Recipe(
                 "silver-builder",

@@ -12,8 +12,18 @@ from pydantic import SecretStr
 
 from labctl.config.endpoints import Endpoint, Endpoints
 from labctl.config.lab_config import LabConfig
+from labctl.services import objectstore_service
+from labctl.services.container import (
+    BUCKET,
+    REGION,
+    SECRETS,
+    SILVER_IMAGE,
+    ComposeService,
+    Container,
+    answers_http,
+)
 from labctl.services.objectstore_service import ADMIN
-from labctl.services.service import Container, Context, NativeService, Process, Service, Site
+from labctl.services.service import Context, NativeService, Process, Service, Site
 from labctl.services.state_database import STATE_SERVICE, state_server
 from labctl.state.lab_state import write_private
 from labctl.tables import lab_tables
@@ -173,16 +183,42 @@ def _endpoint(site: Site) -> SqlApi:
     )
 
 
+_PORT = 8085
+_CONTAINER = ComposeService(
+    "sqlapi",
+    SILVER_IMAGE,
+    memory="352m",
+    comment="Athena's and Glue's APIs over silver: labctl too, in the same image.",
+    command=(
+        *serve_argv(
+            python="python",
+            secrets=SECRETS / SECRETS_FILE,
+            endpoint_url=f"http://objectstore:{objectstore_service.SERVICE.ports['s3']}",
+            bucket=BUCKET,
+            region=REGION,
+            port=_PORT,
+            # Less than natively: one query may take twice as much, while others run.
+            memory="96MB",
+            bronze="${SQLAPI_BRONZE:-topics}",
+            workers=2,
+            scratch=Path("/tmp/sqlapi"),  # noqa: S108 - of the container
+        ),
+        "--in-container",
+    ),
+    health=answers_http(_PORT, "/health"),
+)
+
 SERVICE = Service(
     name="sqlapi",
     title="SQL API (Athena, Glue)",
-    ports={"http": 8085},
+    ports={"http": _PORT},
     native=NativeService(artifacts=(), memory_mib=460, prepare=_prepare, process=_process),
     probe=_probe,
     endpoint=_endpoint,
     passwords=("sqlapi", "objectstore"),
     own_database=True,
     container=Container(
+        _CONTAINER,
         secrets=lambda endpoints, passwords: {
             "sqlapi": {SECRETS_FILE: secrets_text(endpoints, passwords)}
         },

@@ -9,6 +9,13 @@ from pydantic import SecretStr
 
 from labctl.config.endpoints import Endpoint
 from labctl.hive.jars import LAB_JAR, spark_home
+from labctl.services.container import (
+    SILVER_IMAGE,
+    ComposeService,
+    Container,
+    Health,
+    mounted,
+)
 from labctl.services.metastore_service import Metastore
 from labctl.services.service import Context, NativeService, Process, Service, Site
 from labctl.services.silver_service import (
@@ -102,7 +109,6 @@ def process(context: Context, *, host: str = LOOPBACK) -> Process:
         ),
         env=submit_environment(context),
         cwd=context.data,
-        stop_seconds=30,
     )
 
 
@@ -140,10 +146,36 @@ def _endpoint(site: Site) -> ThriftServer:
     return ThriftServer(host=host, port=int(port), user=USER, password=password)
 
 
+_PORT = 10_000
+_CONTAINER = ComposeService(
+    "thriftserver",
+    SILVER_IMAGE,
+    memory="1280m",
+    comments={
+        "healthcheck": "That it listens: a login each few seconds would fill its log.",
+    },
+    command=("python", "-m", "labctl.runtimes.compose.hive_container", "thriftserver"),
+    environment={"LAB_NAME": "${LAB_NAME:-tickit}"},
+    mounts=(
+        mounted("${LAB_FILE:-../lab.toml}", "/lab/lab.toml"),
+        mounted("${LAB_PROJECT:-..}/spark", "/lab/spark"),
+    ),
+    temporary=("/run/lab:mode=1777", "/data"),
+    health=Health(
+        (
+            "CMD",
+            "python",
+            "-c",
+            f"import socket; socket.create_connection(('127.0.0.1', {_PORT}), 3)",
+        )
+    ),
+    profiles=("thriftserver",),
+)
+
 SERVICE = Service(
     name="thriftserver",
     title="Spark Thrift server",
-    ports={"jdbc": 10000},
+    ports={"jdbc": _PORT},
     native=NativeService(
         artifacts=("jre", "spark-packages"), memory_mib=900, prepare=_prepare, process=process
     ),
@@ -151,6 +183,8 @@ SERVICE = Service(
     endpoint=_endpoint,
     passwords=("thriftserver", "objectstore"),
     heap="512m",
+    stop_seconds=30,
+    container=Container(_CONTAINER),
     enabled=lambda config: config.thriftserver.enabled,
     depends_on=("metastore", "objectstore"),
     ephemeral=True,

@@ -169,13 +169,13 @@ def test_its_containers_have_one_port_and_what_hands_on_to_them(
     variables = compose_variables(PROJECT, config)
     assert filled(containers["api"]["deploy"]["replicas"], variables) == "3"
     assert "ports" not in containers["api"]
-    (front,) = SERVICE.container.sidecars
+    (front,) = SERVICE.sidecars
     assert containers[front]["profiles"] == containers["api"]["profiles"]
     (published,) = containers[front]["ports"]
     assert filled(published, {"API_HTTP_PORT": "8999"}) == "127.0.0.1:8999:8088"
-    proxy = (shipped("compose") / "api" / "haproxy.cfg").read_text(encoding="utf-8")
-    assert f" {network_address(config, 'api', 'http')} check" in proxy
-    assert f"GET {ALIVE}" in proxy
+    settings = containers[front]["environment"]
+    assert f"api:{settings['API_PORT']}" == network_address(config, "api", "http")
+    assert settings["API_ALIVE"] == ALIVE
     natively = SERVICE.native_form.process(context_of(SERVICE, config, tmp_path))
     assert natively.env["LAKEAPI_WORKERS"] == "6"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
 from labctl.artifacts import ArtifactStore
 from labctl.config.lab_config import CacheSettings, LabConfig
@@ -13,11 +12,10 @@ from labctl.lab.clients.client_environment import client_environment
 from labctl.lab.lab import Lab
 from labctl.lab.snapshots.restoring import builds
 from labctl.runtimes.compose.container_secrets import write_service_secrets
-from labctl.services.cache_service import OPTIONS, PASSWORD_FILE, SERVICE
+from labctl.services.cache_service import PASSWORD_FILE, SERVICE
 from labctl.services.lab_services import services_of
 from labctl.services.local_endpoints import loopback_endpoints
 from labctl.services.service import Context
-from labctl.shipped import shipped
 from labctl.state.sockets import LOOPBACK
 from tests.unit.service_context import PORTS, PROJECT, SECRET, context_of
 
@@ -57,13 +55,6 @@ def test_it_listens_on_loopback(context: Context) -> None:
     argv = SERVICE.native_form.process(context).argv
     assert argv[argv.index("--bind") + 1] == LOOPBACK
     assert argv[argv.index("--port") + 1] == "6379"
-
-
-def test_its_container_has_the_native_options_and_runs_only_where_it_is_wanted() -> None:
-    text = (shipped("compose") / "compose.yaml").read_text(encoding="utf-8")
-    container = yaml.safe_load(text)["services"]["cache"]
-    assert container["command"] == ["valkey-server", f"/run/secrets/{PASSWORD_FILE}", *OPTIONS]
-    assert container["profiles"] == [SERVICE.name]
 
 
 def test_in_containers_it_and_the_lake_api_have_its_password(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-import yaml
 from pydantic import SecretStr
 
 from labctl.artifacts import ArtifactStore
@@ -21,7 +20,6 @@ from labctl.services import jvm, metastore_service, silver_service, thriftserver
 from labctl.services.lab_services import services_of
 from labctl.services.metastore_service import settings
 from labctl.services.service import Service
-from labctl.shipped import shipped
 from labctl.state.sockets import LOOPBACK
 from lakehouse.options import Options
 from tests.unit.jdk import needs_jdk_17
@@ -154,13 +152,6 @@ def test_containers_have_their_own_passwords_and_no_others(tmp_path: Path) -> No
         for name in ("metastore", "thriftserver")
     }
     assert found == {"metastore": ["metastore"], "thriftserver": ["objectstore", "thriftserver"]}
-    text = (shipped("compose") / "compose.yaml").read_text(encoding="utf-8")
-    containers = yaml.safe_load(text)["services"]
-    for service in (metastore_service.SERVICE, thriftserver_service.SERVICE):
-        container = containers[service.name]
-        assert container["command"][-2:] == ["labctl.runtimes.compose.hive_container", service.name]
-        assert set(container["depends_on"]) == {"secrets", *service.depends_on}
-        assert service.name in container["profiles"]
 
 
 def test_the_metastore_logs_as_the_other_java_services() -> None:

@@ -18,7 +18,7 @@ from labctl.images.context import stage
 from labctl.images.docker_commands import run
 from labctl.images.recipes import BASE, RECIPES, STEPS, with_parents
 from labctl.images.wheels import locked_text
-from labctl.services.service import Recipe
+from labctl.services.container import Recipe
 
 PROJECT = Path(__file__).parents[2]
 

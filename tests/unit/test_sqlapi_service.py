@@ -7,15 +7,14 @@ from pathlib import Path
 
 import psycopg.conninfo
 import pytest
-import yaml
 
 from labctl.config.lab_config import LabConfig
 from labctl.lab.catalog.athena_client import Answer
-from labctl.runtimes.compose.container_addresses import network_address, network_endpoints
+from labctl.runtimes.compose.container_addresses import network_endpoints
 from labctl.runtimes.compose.container_secrets import write_service_secrets
 from labctl.services import sqlapi_service
 from labctl.services.service import Context
-from labctl.services.sqlapi_service import SECRETS_FILE, SERVICE, SqlApi, serve_argv
+from labctl.services.sqlapi_service import SECRETS_FILE, SERVICE, SqlApi
 from labctl.state.sockets import LOOPBACK
 from tests.unit.service_context import PROJECT, SECRET, context_of
 
@@ -70,27 +69,8 @@ def test_requests_are_signed_with_the_key_of_the_object_store(context: Context) 
 def test_it_is_told_where_bronze_is(context: Context) -> None:
     argv = SERVICE.native_form.process(context).argv
     assert argv[argv.index("--bronze") + 1] == "topics"
+    assert SERVICE.container
     assert SERVICE.container.variables(PROJECT, LAB) == {"SQLAPI_BRONZE": "topics"}
-
-
-def test_its_container_runs_the_native_command_line() -> None:
-    document = yaml.safe_load((PROJECT / "compose" / "compose.yaml").read_text(encoding="utf-8"))
-    service = document["services"]["sqlapi"]
-    native = serve_argv(
-        python="python",
-        secrets=Path("/run/secrets") / SECRETS_FILE,
-        endpoint_url=f"http://{network_address(LAB, 'objectstore', 's3')}",
-        bucket="${LAB_BUCKET:-tickit-lake}",
-        region="${LAB_REGION:-us-east-1}",
-        port=SERVICE.ports["http"],
-        bronze="${SQLAPI_BRONZE:-topics}",
-        memory="96MB",
-        workers=2,
-        scratch=Path("/tmp/sqlapi"),  # noqa: S108 - of the container
-    )
-    assert service["command"] == [*native, "--in-container"]
-    assert set(service["depends_on"]) == {"secrets", *SERVICE.depends_on}
-    assert "environment" not in service
 
 
 def test_its_container_has_its_own_secrets_and_no_other_service_has_its_password(

@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from labctl.config.endpoints import client_url
 from labctl.errors import LabError
+from labctl.services.container import (
+    ComposeService,
+    Container,
+    Health,
+    Image,
+    Recipe,
+    mounted,
+    written_file,
+)
 from labctl.services.data_folder import is_made, made_whole
-from labctl.services.service import Container, Context, NativeService, Process, Recipe, Service
+from labctl.services.service import Context, NativeService, Process, Service
 from labctl.sources import CDC_USER
 from labctl.state.lab_state import write_private
 
@@ -19,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ADMIN", "CAPTURE_RIGHTS", "OPTIONS", "OWNER", "SERVICE"]
 
+_PORT = 3306
 ADMIN = "labctl_admin"
 OWNER = "labctl"
 """The login that has all rights in the sources' databases, and no others. All code that runs a
@@ -125,7 +135,6 @@ def _administrator(password: str) -> tuple[str, ...]:
 def _process(context: Context) -> Process:
     return Process(
         argv=(*context.artifacts.mysqld_command(), *_options(context, context.data)),
-        stop_seconds=30,
     )
 
 
@@ -199,17 +208,50 @@ def _setup(context: Context) -> None:
         allow(cursor, "SELECT, INSERT", SIGNAL_SCHEMA, CDC_USER)
 
 
+_ADMINISTRATOR = "".join(
+    f"{statement};\n" for statement in _administrator("$(cat /run/secrets/mysql-admin)")
+)
+# The local image's entrypoint takes one statement per line.
+_SOURCED = f"""\
+# Sourced once by the image's entrypoint, when the data folder is made; labctl's setup does the same
+# on a server that it starts. One statement per line.
+docker_process_sql <<SQL
+{_ADMINISTRATOR}\
+CREATE USER '{OWNER}'@'%' IDENTIFIED BY '$(cat /run/secrets/mysql)';
+GRANT ALL ON $MYSQL_DATABASE.* TO '{OWNER}'@'%';
+CREATE USER '{CDC_USER}'@'%' IDENTIFIED BY '$(cat /run/secrets/cdc)';
+GRANT {CAPTURE_RIGHTS} ON *.* TO '{CDC_USER}'@'%';
+SQL
+"""
+_CONTAINER = ComposeService(
+    "mysql",
+    Image("mysql", "mysql:8.4.8"),
+    memory="480m",
+    command=("mysqld", *OPTIONS),
+    environment={
+        "MYSQL_ROOT_PASSWORD_FILE": "/run/secrets/mysql-admin",
+        "MYSQL_ROOT_HOST": "localhost",
+        "MYSQL_DATABASE": "ecomm",
+    },
+    data="/var/lib/mysql",
+    mounts=(mounted("./mysql/init.sh", "/docker-entrypoint-initdb.d/10-lab.sh"),),
+    files={"mysql/init.sh": written_file(_SOURCED)},
+    health=Health(("CMD", "bash", "/probes/mysql.sh", str(_PORT))),
+)
+
 SERVICE = Service(
     name="mysql",
     title="MySQL",
-    ports={"sql": 3306},
+    ports={"sql": _PORT},
     native=NativeService(artifacts=("mysql",), memory_mib=300, prepare=_prepare, process=_process),
     probe=_probe,
     endpoint=lambda site: site.server("mysql", "sql", ADMIN, "mysql-admin", without=""),
     owner=lambda site: site.server("mysql", "sql", OWNER, "mysql", without=""),
     passwords=("mysql", "mysql-admin", "cdc"),
+    stop_seconds=30,
     container=Container(
-        recipes=(Recipe("mysql", "local/mysql", "mysql", {"BASE": "base"}, artifacts=("mysql",)),)
+        _CONTAINER,
+        recipes=(Recipe("mysql", "local/mysql", "mysql", {"BASE": "base"}, artifacts=("mysql",)),),
     ),
     setup=_setup,
     enabled=lambda config: bool(config.sources_of("mysql")),

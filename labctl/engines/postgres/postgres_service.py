@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING
 from labctl.config.endpoints import Database, client_url
 from labctl.config.lab_config import LabConfig
 from labctl.errors import ExitCode, LabError
+from labctl.services.container import (
+    ComposeService,
+    Container,
+    Files,
+    Health,
+    Image,
+    Recipe,
+    mounted,
+    written_file,
+)
 from labctl.services.data_folder import is_made, made_whole
 from labctl.services.handing_over import hand_over
-from labctl.services.service import (
-    Container,
-    Context,
-    Files,
-    NativeService,
-    Process,
-    Recipe,
-    Service,
-)
+from labctl.services.service import Context, NativeService, Process, Service
 from labctl.sources import CDC_USER
 from labctl.state.lab_secrets import properties_text
 from labctl.state.lab_state import write_private
@@ -51,11 +53,10 @@ STAND_IN_DATABASE = "sqlserver"
 """Database in which SQL Server's stand-in keeps all its data; it creates the contents itself."""
 PASSWORDS = ("postgres", "postgres-owner", "cdc")
 OWNER_RIGHTS = "NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS"
+CDC_RIGHTS, OTHERS_RIGHTS = "REPLICATION", "NOREPLICATION"
 UNPRIVILEGED_USERS = ("postgres", "nobody")
 
 SETTINGS = {
-    "listen_addresses": "127.0.0.1",
-    "unix_socket_directories": "",
     "wal_level": "logical",
     "max_wal_senders": "10",
     "max_replication_slots": "10",
@@ -72,6 +73,9 @@ SETTINGS = {
     "max_wal_size": "1GB",
     "checkpoint_timeout": "15min",
 }
+"""Settings that are the same in every runtime, without addresses."""
+_CLUSTER = ("--encoding=UTF8", "--locale=C.UTF-8")
+"""Options with which `initdb` creates the data folder."""
 
 
 def _prepare(context: Context) -> None:
@@ -94,8 +98,7 @@ def _prepare(context: Context) -> None:
                     f"--username={ADMIN}",
                     f"--pwfile={password_file}",
                     "--auth=scram-sha-256",
-                    "--encoding=UTF8",
-                    "--locale=C.UTF-8",
+                    *_CLUSTER,
                     # `made_whole` syncs the files and folders.
                     "--no-sync",
                 ],
@@ -114,7 +117,7 @@ def _prepare(context: Context) -> None:
 
 
 def _process(context: Context) -> Process:
-    settings = [f"--{name}={value}" for name, value in SETTINGS.items()]
+    local = {"listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
     return Process(
         argv=(
             *unprivileged_prefix(),
@@ -123,11 +126,13 @@ def _process(context: Context) -> Process:
             str(context.data),
             "-p",
             str(context.ports["sql"]),
-            *settings,
+            *_options({**local, **SETTINGS}),
         ),
-        # SIGINT is PostgreSQL's fast shutdown; SIGTERM would wait for every client to disconnect.
-        stop_signal="INT",
     )
+
+
+def _options(settings: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(f"--{name}={value}" for name, value in settings.items())
 
 
 def _endpoint(context: Context, database: str) -> Database:
@@ -173,8 +178,8 @@ def _setup(context: Context) -> None:
             own = own_databases(services_of(context.config))
             for role, password, rights in (
                 (OWNER, context.passwords["postgres-owner"], OWNER_RIGHTS),
-                (CDC_USER, context.passwords["cdc"], "REPLICATION"),
-                *((name, context.passwords[name], "NOREPLICATION") for name in own),
+                (CDC_USER, context.passwords["cdc"], CDC_RIGHTS),
+                *((name, context.passwords[name], OTHERS_RIGHTS) for name in own),
             ):
                 cursor.execute("SELECT FROM pg_roles WHERE rolname = %s", (role,))
                 verb = "CREATE" if cursor.fetchone() is None else "ALTER"
@@ -224,8 +229,6 @@ def keep_apart(
     """Allow each role to connect only to its own databases: one of them runs any T-SQL it is sent.
 
     `own` lists the databases of other services.
-
-    `compose/postgres/init.sh` does the same.
     """
     from psycopg2 import sql
 
@@ -282,6 +285,55 @@ def unprivileged_prefix() -> tuple[str, ...]:
     )
 
 
+# Passwords come from files, never from the command line.
+_INITIALISE = f"""\
+# Run once, when the data folder is made; labctl's setup does the same on a server that it starts.
+psql --set=ON_ERROR_STOP=1 --username="$POSTGRES_USER" --dbname=postgres <<SQL
+CREATE ROLE {OWNER} LOGIN {OWNER_RIGHTS} PASSWORD '$(cat /run/secrets/postgres-owner)';
+ALTER DATABASE $POSTGRES_DB OWNER TO {OWNER};
+CREATE ROLE {CDC_USER} LOGIN {CDC_RIGHTS} PASSWORD '$(cat /run/secrets/cdc)';
+REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1, $POSTGRES_DB FROM PUBLIC;
+GRANT CONNECT ON DATABASE $POSTGRES_DB TO {CDC_USER};
+SQL
+# Databases of other services, and the passwords of the roles of the same names.
+while IFS='=' read -r name password; do
+  psql --set=ON_ERROR_STOP=1 --username="$POSTGRES_USER" --dbname=postgres <<SQL
+CREATE ROLE $name LOGIN {OTHERS_RIGHTS} PASSWORD '$password';
+CREATE DATABASE $name OWNER $name;
+REVOKE CONNECT, TEMPORARY ON DATABASE $name FROM PUBLIC;
+SQL
+done </run/secrets/databases
+"""
+_CONTAINER = ComposeService(
+    "postgres",
+    Image("postgres", "postgres:18.6"),
+    memory="448m",
+    comments={
+        "stop_signal": "PostgreSQL's fast shutdown; SIGTERM would wait for every client to leave.",
+        "healthcheck": "Over TCP, with the password: while it initialises itself, it listens on its"
+        " socket only.",
+    },
+    command=("postgres", *_options({"listen_addresses": "*", **SETTINGS})),
+    environment={
+        "POSTGRES_USER": ADMIN,
+        "POSTGRES_PASSWORD_FILE": "/run/secrets/postgres",
+        "POSTGRES_DB": "tickit",
+        # On its socket the image's own scripts log in without a password.
+        "POSTGRES_INITDB_ARGS": " ".join(("--auth-host=scram-sha-256", *_CLUSTER)),
+    },
+    data="/var/lib/postgresql",
+    mounts=(mounted("./postgres/init.sh", "/docker-entrypoint-initdb.d/10-lab.sh"),),
+    files={"postgres/init.sh": written_file(_INITIALISE)},
+    health=Health(
+        (
+            "CMD-SHELL",
+            "PGPASSWORD=$$(cat /run/secrets/postgres)"
+            f" psql -qtA -h 127.0.0.1 -U {ADMIN} -d registry -c 'SELECT 1'",
+        )
+    ),
+    shared_memory="128m",
+)
+
 SERVICE = Service(
     name="postgres",
     title="PostgreSQL",
@@ -297,7 +349,10 @@ SERVICE = Service(
     endpoint=lambda site: site.server("postgres", "sql", ADMIN, "postgres", without="postgres"),
     owner=lambda site: site.server("postgres", "sql", OWNER, "postgres-owner", without="postgres"),
     passwords=PASSWORDS,
+    # PostgreSQL's fast shutdown; SIGTERM would wait for every client to disconnect.
+    stop_signal="INT",
     container=Container(
+        _CONTAINER,
         recipes=(
             Recipe(
                 "postgres", "local/postgres", "postgres", {"BASE": "base"}, artifacts=("postgres",)

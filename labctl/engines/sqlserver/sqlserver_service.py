@@ -7,13 +7,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from labctl.config.endpoints import Database, Endpoints, client_url
 from labctl.engines.postgres.postgres_service import STAND_IN_DATABASE
 from labctl.engines.sqlserver import ADMIN
-from labctl.services.service import Container, Context, Files, NativeService, Process, Service
+from labctl.services.container import (
+    SILVER_IMAGE,
+    ComposeService,
+    Container,
+    Files,
+    Health,
+    Image,
+)
+from labctl.services.service import Context, NativeService, Process, Service
 from labctl.services.state_database import STATE_SERVICE, state_server
 from labctl.state.lab_state import write_private
 
@@ -142,6 +151,64 @@ def _secrets(endpoints: Endpoints, passwords: Mapping[str, str]) -> dict[str, Fi
     }
 
 
+_CONTAINER = ComposeService(
+    "sqlserver",
+    Image(
+        "sqlserver",
+        "mcr.microsoft.com/mssql/server:2022-CU26-ubuntu-22.04"
+        "@sha256:ba4c8329f48fb8f02e1416be6a930ebfd71268caee78aa985f3af4315e457c89",
+    ),
+    memory="2048m",
+    comment="Developer edition; starting it accepts Microsoft's licence. There is no image for"
+    " arm64, and none can be built: compose/stand-in.yaml puts the lab's own stand-in here.",
+    comments={
+        "MSSQL_MEMORY_LIMIT_MB": "It refuses to start on less than 2,000 MB; what it keeps"
+        " for data is limited below that.",
+    },
+    command=(
+        "bash",
+        "-c",
+        'export MSSQL_SA_PASSWORD="$$(cat /run/secrets/sqlserver)" && exec /opt/mssql/bin/sqlservr',
+    ),
+    environment={
+        "ACCEPT_EULA": "${ACCEPT_EULA:-Y}",
+        "MSSQL_PID": "${MSSQL_PID:-Developer}",
+        "MSSQL_AGENT_ENABLED": "true",
+        "MSSQL_MEMORY_LIMIT_MB": "1536",
+        "TZ": "UTC",
+    },
+    data="/var/opt/mssql",
+    health=Health(
+        (
+            "CMD-SHELL",
+            "SQLCMDPASSWORD=$$(cat /run/secrets/sqlserver) /opt/mssql-tools18/bin/sqlcmd"
+            f" -C -b -S 127.0.0.1 -U {ADMIN} -Q 'SELECT 1'",
+        ),
+        timeout_seconds=10,
+    ),
+    depends_on=(),
+    stop_seconds=30,
+)
+_STAND_IN = ComposeService(
+    "sqlserver",
+    replace(SILVER_IMAGE, build=None),
+    memory="384m",
+    command=("python", "-m", "labctl.runtimes.compose.stand_in_container"),
+    health=Health(
+        (
+            "CMD",
+            "python",
+            "-c",
+            "import pathlib, pymssql;"
+            ' password = pathlib.Path("/run/secrets/sqlserver").read_text();'
+            f' pymssql.connect("127.0.0.1", "{ADMIN}", password, login_timeout=3)'
+            '.cursor().execute("SELECT 1")',
+        )
+    ),
+    reads_secrets=False,
+    ports=(),
+)
+
 SERVICE = Service(
     name="sqlserver",
     title="SQL Server stand-in",
@@ -150,7 +217,7 @@ SERVICE = Service(
     probe=_probe,
     endpoint=lambda site: site.server("sqlserver", "tds", ADMIN, "sqlserver", without="master"),
     passwords=("sqlserver",),
-    container=Container(secrets=_secrets, x86_only=True),
+    container=Container(_CONTAINER, without_hub=_STAND_IN, secrets=_secrets, x86_only=True),
     setup=_setup,
     enabled=lambda config: bool(config.sources_of("sqlserver")),
     depends_on=(STATE_SERVICE,),

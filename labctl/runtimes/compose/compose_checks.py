@@ -11,7 +11,7 @@ from labctl.errors import LabError
 from labctl.runtimes.compose.docker_engine import INSTALL_HINT, Engine, compose_version
 from labctl.runtimes.native.native_checks import GIB, free_space, python
 from labctl.runtimes.runtime_protocols import Check, Level
-from labctl.services.lab_services import SERVICES
+from labctl.services.lab_services import SERVICES, container_forms
 
 __all__ = ["check_engine"]
 
@@ -55,7 +55,9 @@ def _architecture(found: str, profile: ComposeProfile) -> Check:
         return Check(
             "architecture", Level.FAIL, f"{found}: local images hold programs for x86-64 only"
         )
-    missing = ", ".join(service.title for service in SERVICES if service.container.x86_only)
+    missing = ", ".join(
+        service.title for service, form in container_forms(SERVICES) if form.x86_only
+    )
     return Check(
         "architecture",
         Level.WARN,

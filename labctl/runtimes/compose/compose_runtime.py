@@ -182,7 +182,7 @@ class ComposeRuntime:
                 hint="labctl up",
                 exit_code=ExitCode.NOT_READY,
             )
-        beside = (name for name in service.container.sidecars if name in self._definitions)
+        beside = (name for name in service.sidecars if name in self._definitions)
         names = sorted([service.name, *beside])
         with ExitStack() as held:
             # Two concurrent commands for the same container conflict.
@@ -200,7 +200,7 @@ class ComposeRuntime:
     def _only_with(self, name: str) -> list[str]:
         """Return Compose services that exist only for this service of the lab."""
         known = {service.name: service for service in services_of(self._config)}
-        sidecars = known[name].container.sidecars
+        sidecars = known[name].sidecars
         return [one for one in sidecars if one in self._definitions and one not in known]
 
     def own_ports(self) -> set[int]:
@@ -280,7 +280,7 @@ class ComposeRuntime:
     def _images(self, services: Sequence[Service]) -> dict[str, str]:
         """Return the images of `services` and of their sidecars, by service."""
         wanted = {service.name for service in services}
-        wanted |= {name for service in services for name in service.container.sidecars}
+        wanted |= {name for service in services for name in service.sidecars}
         return {
             name: str(definition["image"])
             for name, definition in self._definitions.items()

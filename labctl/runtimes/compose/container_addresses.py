@@ -7,20 +7,19 @@ from functools import partial
 
 from labctl.config.endpoints import Endpoints
 from labctl.config.lab_config import LabConfig
+from labctl.services import kafka_service
 from labctl.services.lab_services import SERVICES
 from labctl.services.local_endpoints import endpoints_at
 from labctl.services.own import container_port
 
 __all__ = ["network_address", "network_endpoints"]
 
-KAFKA_INTERNAL_PORT = 29092
-"""Kafka's port for clients inside the network. Kafka tells each client which address to use."""
-
 
 def network_address(config: LabConfig, service: str, endpoint: str) -> str:
     """Return `host:port` inside the network: the service's name and its default port."""
     if (service, endpoint) == ("kafka", "broker"):
-        return f"{service}:{KAFKA_INTERNAL_PORT}"
+        # Kafka tells each client which address to use.
+        return f"{service}:{kafka_service.INTERNAL_PORT}"
     if (own := config.own_services.get(service)) is not None:
         return f"{service}:{container_port(own, endpoint)}"
     port = next(s.ports[endpoint] for s in SERVICES if s.name == service)

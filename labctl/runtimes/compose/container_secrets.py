@@ -15,9 +15,10 @@ from pathlib import Path
 from labctl.config.endpoints import Endpoints
 from labctl.config.lab_config import LabConfig
 from labctl.runtimes.compose.container_addresses import network_endpoints
-from labctl.services.lab_services import PASSWORDS, SERVICES
+from labctl.services.container import Container, Files
+from labctl.services.lab_services import PASSWORDS, SERVICES, container_forms
 from labctl.services.reference_files import reference_values
-from labctl.services.service import Files, Service
+from labctl.services.service import Service
 from labctl.state.lab_secrets import SECRET_PREFIX, load_passwords, properties_text
 
 __all__ = ["main", "write_service_secrets"]
@@ -30,8 +31,8 @@ def write_service_secrets(folder: Path, config: LabConfig, passwords: Mapping[st
     """Write every service's files below `folder`, which only this user can enter."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     endpoints = network_endpoints(config, passwords)
-    for service in SERVICES:
-        for container, files in _secrets(service, endpoints, passwords).items():
+    for service, form in container_forms(SERVICES):
+        for container, files in _secrets(service, form, endpoints, passwords).items():
             for name, text in files.items():
                 path = folder / container / name
                 if isinstance(text, str):
@@ -39,16 +40,16 @@ def write_service_secrets(folder: Path, config: LabConfig, passwords: Mapping[st
                 elif not path.is_file():
                     _write(path, text())
     for name, values in reference_values(endpoints, passwords, config.silver.source).items():
-        for service in SERVICES:
-            if service.container.reads_references:
+        for service, form in container_forms(SERVICES):
+            if form.reads_references:
                 _write(folder / service.name / SECRET_PREFIX / name, properties_text(values))
 
 
 def _secrets(
-    service: Service, endpoints: Endpoints, passwords: Mapping[str, str]
+    service: Service, form: Container, endpoints: Endpoints, passwords: Mapping[str, str]
 ) -> Mapping[str, Files]:
-    if service.container.secrets is not None:
-        return service.container.secrets(endpoints, passwords)
+    if form.secrets is not None:
+        return form.secrets(endpoints, passwords)
     return {service.name: {role: passwords[role] for role in service.passwords}}
 
 

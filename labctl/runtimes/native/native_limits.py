@@ -1,4 +1,4 @@
-"""Memory limits of services, so that none uses up the machine's memory."""
+"""Limits of services: memory, so that none uses up the machine's, and the time to stop."""
 
 from __future__ import annotations
 
@@ -16,9 +16,13 @@ programs have several threads per core."""
 
 
 def limited_process(service: Service, context: Context) -> Process:
-    """Return the process of a service, with its memory limit."""
-    process = service.native_form.process(context)
-    return replace(process, data_mib=data_limit_mib(service, context.settings))
+    """Return the process of a service, with its memory limit and how it is stopped."""
+    return replace(
+        service.native_form.process(context),
+        stop_signal=service.stop_signal,
+        stop_seconds=service.stop_seconds,
+        data_mib=data_limit_mib(service, context.settings),
+    )
 
 
 def data_limit_mib(service: Service, settings: ServiceSettings) -> int:
