@@ -122,8 +122,9 @@ class Engine:
     """Limits of a table if it were in the publication of that name."""
     unrecorded: Unrecorded = lambda *_: {}
     """Reasons why not all changes of captured tables reach the file's connector, by table."""
-    reload_refused: Callable[[Source, TableRef], str | None] = lambda *_: None
-    """Reason why Debezium cannot read a table again while its changes go on; None if it can."""
+    reload_refused: Callable[[Source, TableRef, Mapping[str, str]], str | None] = lambda *_: None
+    """Reason why Debezium cannot read a table again while its changes go on; None if it can. The
+    mapping is the connector's configuration."""
     beside_sources: str | None = None
     """A database on every server that belongs to no source; "" selects none at login. None:
     server-wide state is read from a source's own database."""

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from labctl.engines.postgres.postgres_limits import postgres_reload_refused
 from labctl.errors import ExitCode
 from labctl.scaffolding.examples import example_source
-from labctl.sources import connect
+from labctl.sources import TableRef, connect
 from tests.integration.own_project import OwnProject, unstarted_project
 
 pytestmark = pytest.mark.long
@@ -21,6 +22,11 @@ TABLES = (
     "CREATE TABLE event (id int, day date, v text, PRIMARY KEY (id, day)) PARTITION BY RANGE (day)",
     "CREATE TABLE event_1 PARTITION OF event FOR VALUES FROM ('2023-01-01') TO ('2024-01-01')",
     "CREATE TABLE event_2 PARTITION OF event FOR VALUES FROM ('2024-01-01') TO ('2025-01-01')",
+    "CREATE TABLE moment (at timestamptz, clock time, note text, PRIMARY KEY (at, clock))",
+    "INSERT INTO moment VALUES ('9999-12-31 23:59:59.999999+00', '10:00:00.000001', 'a')"
+    ", ('2024-05-05 10:00:00.123456+02', '24:00', 'b'), ('1500-01-01 00:00:00+00', '00:00', 'c')",
+    "CREATE TABLE price (amount money PRIMARY KEY)",
+    "INSERT INTO price VALUES ('1.50'), ('2.00')",
     "ALTER TABLE half ALTER note SET STORAGE EXTERNAL",
     "ALTER TABLE event ALTER v SET STORAGE EXTERNAL",
     "INSERT INTO line (id, qty, note) VALUES (1, 2, 'x'), (2, 3, 'y')",
@@ -58,7 +64,7 @@ def test_generated_columns_and_partitions_are_equal_or_left_out_by_name(
     with connect(endpoints, "shop") as source:
         for statement in TABLES:
             source.execute(statement)
-        for table in ("line", "half", "event"):
+        for table in ("line", "half", "event", "moment", "price"):
             project.run("table", "add", f"shop.public.{table}")
         assert "a partition of event" in project.run(
             "table", "add", "shop.public.event_1", code=ExitCode.USAGE
@@ -73,7 +79,15 @@ def test_generated_columns_and_partitions_are_equal_or_left_out_by_name(
         said = project.run("connectors", "backfill", "line", code=ExitCode.USAGE)
         assert "which PostgreSQL generates and stores" in said
         assert "labctl connectors snapshot source_connector_shop" in said
-        project.run("connectors", "backfill", "half")
+        assert "key amount, which is money" in project.run(
+            "connectors", "backfill", "price", code=ExitCode.USAGE
+        )
+        moment = TableRef("public", "moment")
+        assert '"driver.stringtype": "unspecified"' in str(
+            postgres_reload_refused(source, moment, {})
+        )
+        for table in ("half", "moment"):
+            project.run("connectors", "backfill", table)
         project.verified()
         source.execute("DROP TABLE event_2")
         assert project.verified(code=ExitCode.DIFFERENT)["shop.event"]["extra"] == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from labctl.engines.postgres.postgres_publication import read_publication, readded, shown_of
 from labctl.engines.postgres.postgres_replica_identity import SHOWN_IN_PART
 from labctl.sources.base import Source, TableRef
@@ -78,6 +80,30 @@ WHERE attrelid = to_regclass(%s) AND attgenerated = 's' AND NOT attisdropped ORD
 """
 
 
+_KEY_TYPES = """
+WITH RECURSIVE kinds AS (
+    SELECT a.attname, a.attnum, a.atttypid AS kind FROM pg_index JOIN pg_attribute a
+        ON a.attrelid = indrelid AND a.attnum = ANY (indkey::int2[])
+    WHERE indrelid = to_regclass(%s) AND indisprimary
+    UNION ALL
+    SELECT attname, attnum, typbasetype FROM kinds JOIN pg_type t ON t.oid = kind
+    WHERE typbasetype <> 0
+)
+SELECT attname, kind::regtype::text FROM kinds ORDER BY attnum
+"""
+"""Key columns and their types. For a domain, also the type beneath it."""
+_READ_AS_TEXT = (
+    "timestamp with time zone",
+    "timestamp without time zone",
+    "time with time zone",
+    "time without time zone",
+    "bit",
+    "bit varying",
+)
+_UNTYPED = "driver.stringtype"
+"""Setting of PostgreSQL's driver by which the server decides what type a text is."""
+
+
 def postgres_limits(database: Source, ref: TableRef, publication: str) -> Limits:
     """Return the limits of a table that is to be added to `publication`."""
     shown = SHOWN_IN_PART.replace("{table}", "c.oid").replace("{own}", "%s")
@@ -138,14 +164,25 @@ def postgres_limits(database: Source, ref: TableRef, publication: str) -> Limits
     return Limits(refused, lacks, needs_reselect=is_keyed and has_large)
 
 
-def postgres_reload_refused(database: Source, ref: TableRef) -> str | None:
+def postgres_reload_refused(
+    database: Source, ref: TableRef, connector: Mapping[str, str]
+) -> str | None:
     """Return why Debezium cannot read a table again while it streams; None if it can.
 
     An incremental snapshot of Debezium 3.3.1 reads a table without its stored generated columns:
-    each becomes NULL in every row, and the next change ends the connector.
+    each becomes NULL in every row, and the next change ends the connector. Debezium 3.6.1 compares
+    some keys with a text, and money with a number.
     """
-    stored = database.execute(_STORED, (database.qualified(ref),))
-    if not stored:
-        return None
-    names = ", ".join(str(name) for (name,) in stored)
-    return f"Debezium would write NULL for {names}, which PostgreSQL generates and stores"
+    table = (database.qualified(ref),)
+    if stored := database.execute(_STORED, table):
+        names = ", ".join(str(name) for (name,) in stored)
+        return f"Debezium would write NULL for {names}, which PostgreSQL generates and stores"
+    for name, kind in database.execute(_KEY_TYPES, table):
+        if kind == "money":
+            return f"Debezium would compare its key {name}, which is money, with a number"
+        if kind in _READ_AS_TEXT and connector.get(_UNTYPED) != "unspecified":
+            return (
+                f"Debezium would compare its key {name}, a {kind}, with a text, unless the "
+                f'connector\'s file has "{_UNTYPED}": "unspecified" (then labctl connectors apply)'
+            )
+    return None

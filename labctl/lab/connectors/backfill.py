@@ -178,7 +178,7 @@ def _check_recorded(source: Source, ref: TableRef, file: ConnectorFile, table: s
 
 def _check_readable(source: Source, ref: TableRef, file: ConnectorFile, table: str) -> None:
     """Raise ReloadRefusedError for a table that Debezium would not read as it is."""
-    if reason := ENGINES[source.engine].reload_refused(source, ref):
+    if reason := ENGINES[source.engine].reload_refused(source, ref, file.config):
         raise ReloadRefusedError(
             f"{table} cannot be loaded again while its changes go on: {reason}",
             hint=f"labctl connectors snapshot {file.name} loads every table of the connector again",
