@@ -101,6 +101,7 @@ def layers() -> str:
     picture.text(630, 35, "import nothing of labctl", bold=True)
     for number, words in enumerate(
         (
+            ("lakecontract", "shared with Spark"),
             ("spark/lakehouse", "Spark application"),
             ("sqlapi", "Athena and Glue"),
             ("lakeapi", "analytics service"),

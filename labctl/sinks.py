@@ -12,9 +12,9 @@ from pathlib import Path
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.connector_files import ConnectorFile, connector_files
 from labctl.tables import CONNECTORS, LabTable
-from lakehouse.bronze.partitioner import is_by_value
-from lakehouse.bronze.sink_config import sink_problems, topics_taken
-from lakehouse.properties import BRONZE_ROOT_KEY, TOPIC_KEY
+from lakecontract.bronze_partitioner import is_by_value
+from lakecontract.properties import BRONZE_ROOT_KEY, TOPIC_KEY
+from lakecontract.sink_config import sink_problems, topics_taken
 
 __all__ = ["Sink", "check_sinks", "require_readable", "sink_files", "used_sinks"]
 

@@ -12,9 +12,9 @@ from labctl.errors import ExitCode, LabError, did_you_mean
 from labctl.kafkaconnect.connector_files import read_connector
 from labctl.kafkaconnect.topic_names import table_of, topic_of
 from labctl.sources import ENGINES
-from lakehouse.errors import ConfigurationError
-from lakehouse.properties import TOPIC_KEY, TableConfig, load_tables
-from lakehouse.table_names import AmbiguousTableError, find_table
+from lakecontract.errors import ConfigurationError
+from lakecontract.properties import TOPIC_KEY, TableConfig, load_tables
+from lakecontract.table_names import AmbiguousTableError, find_table
 
 __all__ = ["CONNECTORS", "GOLD", "PROPERTIES", "LabTable", "full_name", "lab_tables"]
 

@@ -30,7 +30,9 @@ __all__ = [
 ROOT = Path(__file__).parents[1]
 RECORD = Path(__file__).with_name("licences.toml")
 _IMAGE = re.compile(
-    r"^\s*image: \$\{[A-Z_]+:-([^}]+)\}|^ARG [A-Z_]+=((?!\$)[^\s]*[:/][^\s]+)", re.MULTILINE
+    r"^\s*(?:image|[A-Z_]+_(?:BASE|IMAGE)): \$\{[A-Z_]+:-([^}]+)\}"
+    r"|^ARG [A-Z_]+=((?!\$)[^\s]*[:/][^\s]+)",
+    re.MULTILINE,
 )
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;]+)", re.MULTILINE)
 

@@ -42,7 +42,7 @@ from labctl.lab.connectors.source_files import source_files
 from labctl.lab.connectors.source_refusals import look_at_sources
 from labctl.lab.lab import Lab
 from labctl.lab.lifecycle.starting_over import apply_and_start_over
-from lakehouse.references import reference
+from lakecontract.references import reference
 
 __all__ = ["app"]
 

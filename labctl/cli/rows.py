@@ -15,7 +15,7 @@ from rich.text import Text
 
 from labctl.cli.output import stdout
 from labctl.counted import counted
-from lakehouse.bookkeeping import BOOKKEEPING
+from lakecontract.bookkeeping import BOOKKEEPING
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,7 +10,7 @@ from labctl.cli.app import Invocation
 from labctl.cli.importing import FolderArgument, ForceOption, WriteOption, finish
 from labctl.errors import ExitCode, LabError
 from labctl.importing import import_tables, open_project
-from lakehouse.properties import TableType
+from lakecontract.properties import TableType
 
 __all__ = ["import_command"]
 

@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 
 from labctl.config.section import Section
 from labctl.errors import ExitCode, LabError
-from lakehouse.regular_files import read_text
+from lakecontract.regular_files import read_text
 
 __all__ = ["line_of_key", "read_section"]
 

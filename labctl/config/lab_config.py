@@ -19,7 +19,7 @@ from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 from labctl.state.file_changes import finish_changes
 from labctl.state.ownership import is_root_by_itself, owner_name, trusted_owners
-from lakehouse.options import SourceName
+from lakecontract.options import SourceName
 
 __all__ = [
     "NOT_SOURCES",

@@ -20,8 +20,8 @@ from labctl.lake import Lake
 from labctl.lake.spark_queries import SparkEngine
 from labctl.lake.spark_session import SparkLake
 from labctl.tables import LabTable
+from lakecontract.properties import TableConfig
 from lakehouse.hudi import HudiTable
-from lakehouse.properties import TableConfig
 from lakehouse.small_commits import java_map, open_writer
 from lakehouse.storage import LakeFiles
 

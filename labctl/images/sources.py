@@ -10,9 +10,10 @@ from tempfile import TemporaryDirectory
 
 import labctl
 import lakeapi
-import lakehouse
+import lakecontract
 import seeds
 import sqlapi
+from labctl.application import PACKAGE, shipped_package
 from labctl.shipped import IN_WHEEL, shipped
 
 __all__ = ["SOURCES", "contents", "source_digest", "sources"]
@@ -23,6 +24,7 @@ SOURCES = (
     "seeds",
     "sqlapi",
     "lakeapi",
+    "lakecontract",
     "spark/lakehouse",
     "spark/silver.py",
     "spark/spark-defaults.conf",
@@ -31,11 +33,8 @@ SOURCES = (
 )
 """The image's content, as paths in the repository."""
 _PACKAGES = {
-    "labctl": labctl,
-    "seeds": seeds,
-    "sqlapi": sqlapi,
-    "lakeapi": lakeapi,
-    "spark/lakehouse": lakehouse,
+    **{p.__name__: Path(p.__path__[0]) for p in (labctl, seeds, sqlapi, lakeapi, lakecontract)},
+    f"spark/{PACKAGE}": shipped_package(),
 }
 
 
@@ -61,7 +60,7 @@ def _copy(name: str, target: Path) -> None:
     if package := _PACKAGES.get(name):
         # Leave out the wheel's copy of the repository's files: they have their own paths.
         ignored = shutil.ignore_patterns("__pycache__", IN_WHEEL.name)
-        shutil.copytree(Path(package.__path__[0]), target, ignore=ignored)
+        shutil.copytree(package, target, ignore=ignored)
     else:
         shutil.copy(shipped(name), target)
 

@@ -23,8 +23,8 @@ from labctl.scaffolding.new_connectors import SINK, sink_template, sink_text
 from labctl.sources import ENGINES
 from labctl.sources.engine_registry import engine_of_connector
 from labctl.tables import CONNECTORS
-from lakehouse.bronze.sink_config import sink_problems
-from lakehouse.bronze.sink_keys import SINK_CONNECTOR
+from lakecontract.sink_config import sink_problems
+from lakecontract.sink_keys import SINK_CONNECTOR
 
 __all__ = ["import_connectors"]
 

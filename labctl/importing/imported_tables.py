@@ -14,10 +14,10 @@ from labctl.importing.project import Project, files_of, target_of
 from labctl.lake.hudi_keys import unknown_key
 from labctl.shipped import own_or_shipped
 from labctl.tables import PROPERTIES
-from lakehouse.errors import ConfigurationError
-from lakehouse.older_keys import ORDERING, ROOT, TABLE, TOPIC, Edit, read_as_today
-from lakehouse.partitions import key_generator
-from lakehouse.properties import LAB_KEYS, TableType, read_placed, read_properties
+from lakecontract.errors import ConfigurationError
+from lakecontract.older_keys import ORDERING, ROOT, TABLE, TOPIC, Edit, read_as_today
+from lakecontract.partitions import key_generator
+from lakecontract.properties import LAB_KEYS, TableType, read_placed, read_properties
 
 __all__ = ["import_tables"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from labctl.config.lab_config import find_project
 from labctl.errors import ExitCode, LabError
-from lakehouse.regular_files import read_text
+from lakecontract.regular_files import read_text
 
 __all__ = ["Project", "files_of", "open_project", "target_of"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labctl.importing.edits import Edits
-from lakehouse.references import reference
+from lakecontract.references import reference
 
 __all__ = ["use_registry"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from labctl.importing.edits import Edits
 from labctl.importing.registry_keys import use_registry
-from lakehouse.references import reference
+from lakecontract.references import reference
 
 __all__ = ["complete_sink"]
 

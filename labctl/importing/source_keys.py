@@ -17,7 +17,7 @@ from labctl.kafkaconnect.keys import (
 )
 from labctl.kafkaconnect.keys.lists import names
 from labctl.sources import ENGINES
-from lakehouse.references import REFERENCE, reference
+from lakecontract.references import REFERENCE, reference
 
 __all__ = ["complete_source", "schemas_of"]
 

@@ -25,7 +25,7 @@ from labctl.errors import ExitCode, LabError, did_you_mean
 from labctl.kafka.offsets import NO_LOG, partition_ranges
 from labctl.lake.records import Record
 from labctl.lake.schemas import Schemas, UnknownSchemaError
-from lakehouse.wire import KEY_HEADER, VALUE_HEADER, split
+from lakecontract.wire import KEY_HEADER, VALUE_HEADER, split
 
 if TYPE_CHECKING:
     from labctl.config.endpoints import Kafka, Registry

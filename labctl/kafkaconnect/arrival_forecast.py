@@ -19,7 +19,7 @@ from labctl.sources.base import SourceColumn, SourceTable, TableRef
 from labctl.sources.capture_limits import NO_LIMITS, Limits
 from labctl.sources.engine_registry import ENGINES
 from labctl.sources.uncompared import arrival
-from lakehouse.bookkeeping import BOOKKEEPING
+from lakecontract.bookkeeping import BOOKKEEPING
 
 __all__ = ["Finding", "Verdict", "silver_column", "table_findings"]
 

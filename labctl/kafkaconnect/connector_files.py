@@ -11,8 +11,8 @@ from typing import Any
 
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.keys import as_today
-from lakehouse.references import REFERENCE
-from lakehouse.regular_files import read_text
+from lakecontract.references import REFERENCE
+from lakecontract.regular_files import read_text
 
 __all__ = [
     "PATTERN",

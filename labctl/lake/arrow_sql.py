@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from labctl.errors import ExitCode, LabError
-from lakehouse.table_names import quoted, tables_called
+from lakecontract.table_names import quoted, tables_called
 from sqlapi.source import Comparison
 from sqlapi.sql.plan_conditions import whole_number_comparisons
 

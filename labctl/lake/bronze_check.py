@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 import fastavro
 
 from labctl.lake.bronze_records import Bronze, BronzeObject
-from lakehouse.bronze.files import records_in
+from lakecontract.bronze_files import records_in
 
 __all__ = ["BronzeFlaw", "check_bronze"]
 

@@ -16,8 +16,8 @@ from pyarrow import fs
 from labctl.errors import ExitCode, LabError, did_you_mean
 from labctl.lake.objectstore import LakeStorage
 from labctl.lake.records import Record, converters, readable
-from lakehouse.bronze.files import FileName
-from lakehouse.bronze.position import POSITIONS, parse_position
+from lakecontract.bronze_files import FileName
+from lakecontract.bronze_position import POSITIONS, parse_position
 
 if TYPE_CHECKING:
     from labctl.config.endpoints import ObjectStore

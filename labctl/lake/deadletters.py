@@ -16,8 +16,8 @@ from pyarrow import fs
 from labctl.errors import LabError
 from labctl.lake.objectstore import LakeStorage
 from labctl.lake.records import converters, readable
-from lakehouse.options import REPLAYED
-from lakehouse.wire import KEY_HEADER, SCHEMA_ID_BYTES, VALUE_HEADER, split
+from lakecontract.options import REPLAYED
+from lakecontract.wire import KEY_HEADER, SCHEMA_ID_BYTES, VALUE_HEADER, split
 
 if TYPE_CHECKING:
     from labctl.lake.schemas import Schemas

@@ -20,7 +20,7 @@ from labctl.lake.table_copies import TableCopies
 from labctl.lake.timeline import Instant, Timeline
 from labctl.lake.view import LATEST, View
 from labctl.lake.watch import Watch
-from lakehouse.table_names import AmbiguousTableError, find_table
+from lakecontract.table_names import AmbiguousTableError, find_table
 from sqlapi.source import Comparison
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from labctl.errors import ExitCode, LabError
 from labctl.lake.gold import GoldView
 from labctl.lake.query_text import unusable
 from labctl.lake.spark_text import AGGREGATES, spark_tree, written
-from lakehouse.bookkeeping import BOOKKEEPING
-from lakehouse.gold_definition import GROUPS, KEY, GoldDefinition
+from lakecontract.bookkeeping import BOOKKEEPING
+from lakecontract.gold_definition import GROUPS, KEY, GoldDefinition
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.scope import Table
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from labctl.errors import ExitCode, LabError
-from lakehouse.regular_files import read_text
+from lakecontract.regular_files import read_text
 from sqlapi.sql.dialect import parse_query
 from sqlapi.sql.errors import SqlError
 

@@ -12,8 +12,8 @@ from typing import Any
 import fastavro
 import pyarrow as pa
 
-from lakehouse.deletes import TRUNCATED
-from lakehouse.special_numbers import special_name
+from lakecontract.deletes import TRUNCATED
+from lakecontract.special_numbers import special_name
 
 __all__ = ["AvroDecoder", "Record", "converters", "readable", "to_table"]
 

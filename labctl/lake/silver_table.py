@@ -27,7 +27,7 @@ from labctl.lake.safe_reading import TableChangedError, not_written, reading, re
 from labctl.lake.table_copies import TableCopies
 from labctl.lake.timeline import Timeline
 from labctl.lake.view import COMMIT_TIME, LATEST, View, live_rows
-from lakehouse.deletes import DELETED
+from lakecontract.deletes import DELETED
 from sqlapi.source import Comparison
 
 # hudi-rs is imported when a table is opened: table names and commits do not need it.

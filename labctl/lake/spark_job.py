@@ -17,9 +17,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from labctl.lake.spark_queries import NOT_A_QUERY
 from labctl.lake.view import View
-from lakehouse.exact import exact_session
-from lakehouse.exact import shown as athena_rows
-from lakehouse.gold_definition import INPUT
+from lakecontract.exact import exact_session
+from lakecontract.exact import shown as athena_rows
+from lakecontract.gold_definition import INPUT
 
 __all__ = ["answer", "main", "shown", "write_answer"]
 

@@ -22,22 +22,22 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError, TokenError
 
-import lakehouse
+from labctl.application import shipped_package
 from labctl.errors import ExitCode, LabError
 from labctl.jvm_flags import FIRST_TIER
 from labctl.lake.lake import SparkView, Views
 from labctl.lake.silver_table import SilverTable
 from labctl.lake.timeline import State, Timeline
 from labctl.lake.view import View
-from lakehouse.options import JAR
-from lakehouse.table_names import tables_called
+from lakecontract.options import JAR
+from lakecontract.table_names import tables_called
 
 __all__ = ["NOT_A_QUERY", "SparkEngine", "described", "others", "read_answer"]
 
 _LOG_LINES = 30
 # A query over a lab's rows is over before the second compiler has paid for itself.
 _JVM_OPTIONS = " ".join(("-Duser.timezone=UTC", "-XX:+UseSerialGC", *FIRST_TIER))
-_OWN_JAR = Path(lakehouse.__path__[0]) / JAR
+_OWN_JAR = shipped_package() / JAR
 NOT_A_QUERY = "NOT_A_QUERY"
 """The error that the job reports for SQL that does more than read; the message names it."""
 

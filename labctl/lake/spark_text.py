@@ -1,7 +1,7 @@
 """Translation of Athena's SQL to Spark's, limited to what both are known to answer alike.
 
 Values agree if whole numbers and decimals are exact or an error. So a session that runs such a text
-has the settings of `lakehouse.exact`, and reads tables with its `shown`.
+has the settings of `lakecontract.exact`, and reads tables with its `shown`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from lakehouse.gold_definition import INPUT
+from lakecontract.gold_definition import INPUT
 from sqlapi.sql.dialect import parse_query
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.scope import Schema

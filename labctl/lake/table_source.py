@@ -13,7 +13,7 @@ from labctl.lake.column_comments import read_comments
 from labctl.lake.lake import Lake, TableInfo
 from labctl.lake.table_cache import TableCache
 from labctl.lake.view import LATEST, View
-from lakehouse.lake_folders import OWN_FOLDERS
+from lakecontract.lake_folders import OWN_FOLDERS
 from sqlapi.source import PATH, Comparison, MergeView, SourceError, SourceTable
 from sqlapi.sources.file_slices import rows_with_paths
 from sqlapi.sources.filters import expressions

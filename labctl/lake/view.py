@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from labctl.errors import ExitCode, LabError
 from labctl.lake.instants import parse_instant, to_datetime
-from lakehouse.deletes import DELETED, LIVE, MARK
+from lakecontract.deletes import DELETED, LIVE, MARK
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -32,8 +32,8 @@ from labctl.lake.timeline import Instant, State
 from labctl.lake.view import COMMIT_TIME
 from labctl.latency.ledger import Message, Version
 from labctl.latency.targets import Target
-from lakehouse.deletes import is_deleted
-from lakehouse.wire import VALUE_HEADER, split
+from lakecontract.deletes import is_deleted
+from lakecontract.wire import VALUE_HEADER, split
 
 __all__ = ["SilverFollower", "TopicFollower"]
 

@@ -24,7 +24,7 @@ from labctl.lake import Lake
 from labctl.latency.scenario import TableType
 from labctl.services.api_service import lake_database
 from labctl.tables import LabTable
-from lakehouse.properties import TABLE_KEY, read_properties
+from lakecontract.properties import TABLE_KEY, read_properties
 
 __all__ = ["Twin", "changed", "config_meanwhile", "type_of", "wait_until_caught_up", "write_twin"]
 

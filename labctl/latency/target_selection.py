@@ -12,7 +12,7 @@ from labctl.latency.scenario import Scenario, Spread
 from labctl.latency.targets import Target, describe_target
 from labctl.sources import TableRef, connect
 from labctl.tables import LabTable
-from lakehouse.table_names import tables_called
+from lakecontract.table_names import tables_called
 
 __all__ = ["chosen_targets", "on_tables", "silver_rows", "smallest_table"]
 

@@ -7,16 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import lakehouse
+import lakecontract
+from labctl.application import (
+    APPLICATION,
+    PACKAGE,
+    application_package,
+    own_jar,
+    require_contract,
+)
 from labctl.artifacts import ArtifactStore
 from labctl.artifacts.lock import MavenArtifact, MavenFile
 from labctl.promote.archive import zip_bytes
 from labctl.promote.connector_secrets import known_values
 from labctl.promote.promotion import Promotion
 from labctl.services.connect_service import WORKER_FILE
-from labctl.services.silver_service import APPLICATION
 from labctl.shipped import own_or_shipped
-from lakehouse.options import JAR
 
 __all__ = [
     "ARCHIVE",
@@ -72,24 +77,25 @@ def application(promotion: Promotion) -> Upload:
 
 
 def python_package(promotion: Promotion) -> Upload:
-    """Return the `lakehouse` package, for `--py-files`."""
-    root = _root(promotion)
-    modules = sorted((root / "lakehouse").rglob("*.py"))
-    content = {path.relative_to(root).as_posix(): path.read_bytes() for path in modules}
-    return _upload("lakehouse.zip", zip_bytes(content))
+    """Return the application's package and the contract's, for `--py-files`.
+
+    Raises LabError (USAGE) if the application needs another contract.
+    """
+    require_contract(promotion.project)
+    packages = (application_package(promotion.project), Path(lakecontract.__path__[0]))
+    content = {
+        path.relative_to(package.parent).as_posix(): path.read_bytes()
+        for package in packages
+        for path in sorted(package.rglob("*.py"))
+    }
+    return _upload(f"{PACKAGE}.zip", zip_bytes(content))
 
 
 def own_jars(promotion: Promotion) -> list[Upload]:
     """Return the jar of the package's Java classes; empty unless EMR runs the locked Hudi."""
     if promotion.profile.emr.hudi != "lock":
         return []
-    return [_upload("lakehouse.jar", (_root(promotion) / "lakehouse" / JAR).read_bytes())]
-
-
-def _root(promotion: Promotion) -> Path:
-    """Return the folder that holds `lakehouse`: the project's own, else the installed one."""
-    own = promotion.project / "spark"
-    return own if (own / "lakehouse").is_dir() else Path(lakehouse.__path__[0]).parent
+    return [_upload(f"{PACKAGE}.jar", own_jar(promotion.project).read_bytes())]
 
 
 def project_archive(promotion: Promotion) -> Upload:

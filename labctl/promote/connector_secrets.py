@@ -14,7 +14,7 @@ from labctl.promote.broker_logins import connect_authentication, java_client
 from labctl.promote.outputs import Output
 from labctl.promote.promotion import Promotion
 from labctl.sources import CDC_USER
-from lakehouse.references import REFERENCE
+from lakecontract.references import REFERENCE
 
 __all__ = ["GENERATED", "Value", "known_values", "login_of", "referenced", "secret_of_source"]
 

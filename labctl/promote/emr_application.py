@@ -21,7 +21,7 @@ from labctl.promote.outputs import Output
 from labctl.promote.promotion import Promotion
 from labctl.services.silver_service import SPARK_DEFAULTS
 from labctl.shipped import own_or_shipped
-from lakehouse.options import KAFKA_CONF_PREFIX, Options
+from lakecontract.options import KAFKA_CONF_PREFIX, Options
 
 __all__ = ["Argument", "application_arguments", "environment_key", "spark_conf", "work_items"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from labctl.promote.emr import Release, release_of
 from labctl.promote.promotion import Promotion
-from lakehouse.options import GLUE, GLUE_SYNC_TOOL, HIVE
+from lakecontract.options import GLUE, GLUE_SYNC_TOOL, HIVE
 
 __all__ = ["ATHENA_TABLE_VERSION", "catalog", "hudi_version", "overrides"]
 

@@ -33,7 +33,7 @@ from labctl.shipped import own_or_shipped
 from labctl.state.lab_secrets import SECRET_PREFIX
 from labctl.state.sockets import LOOPBACK
 from labctl.tables import CONNECTORS, lab_tables
-from lakehouse.properties import read_properties
+from lakecontract.properties import read_properties
 
 __all__ = ["Setting", "Settings", "profile_values", "read_values", "render_values"]
 

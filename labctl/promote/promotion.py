@@ -20,8 +20,8 @@ from labctl.services.connect_service import WORKER_FILE
 from labctl.shipped import own_or_shipped
 from labctl.sinks import Sink, require_readable, used_sinks
 from labctl.tables import CONNECTORS, GOLD, LabTable, lab_tables
-from lakehouse.errors import ConfigurationError
-from lakehouse.properties import included_files, read_properties
+from lakecontract.errors import ConfigurationError
+from lakecontract.properties import included_files, read_properties
 from sqlapi.catalog.hudi import names_of
 from sqlapi.source import SourceTable
 

@@ -19,9 +19,9 @@ from labctl.promote.hudi_overrides import overrides
 from labctl.promote.promotion import Promotion
 from labctl.state.file_changes import change_files
 from labctl.tables import PROPERTIES, LabTable
-from lakehouse.options import GLUE_SYNC_TOOL
-from lakehouse.partitions import LAYOUT
-from lakehouse.properties import TableType
+from lakecontract.options import GLUE_SYNC_TOOL
+from lakecontract.partitions import LAYOUT
+from lakecontract.properties import TableType
 
 __all__ = [
     "SCHEMAS",

@@ -12,7 +12,7 @@ from labctl.kafkaconnect.column_filters import COLUMNS_LEFT_OUT
 from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.lab.connectors.table_filters import EXCLUDED, TABLES, entries_of, refused_by
 from labctl.sources import TableRef
-from lakehouse.regular_files import read_text
+from lakecontract.regular_files import read_text
 
 __all__ = ["with_table", "without_columns", "without_table"]
 

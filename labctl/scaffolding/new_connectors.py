@@ -15,7 +15,7 @@ from labctl.kafkaconnect.keys import NOTIFICATIONS, SIGNALS
 from labctl.shipped import shipped
 from labctl.sources import ENGINES
 from labctl.tables import CONNECTORS
-from lakehouse.references import reference
+from lakecontract.references import reference
 
 __all__ = ["SINK", "connector_name", "sink_template", "sink_text", "source_text"]
 

@@ -34,9 +34,9 @@ from labctl.sources import ENGINES, Source, SourceTable, TableRef, connect
 from labctl.sources.capture_limits import Limits
 from labctl.state.file_changes import changed_files
 from labctl.tables import LabTable
-from lakehouse.bronze.sink_config import topics_taken
-from lakehouse.properties import DATABASE_KEY, read_properties
-from lakehouse.regular_files import read_text
+from lakecontract.properties import DATABASE_KEY, read_properties
+from lakecontract.regular_files import read_text
+from lakecontract.sink_config import topics_taken
 
 __all__ = [
     "Added",

@@ -28,7 +28,7 @@ from labctl.shipped import shipped
 from labctl.sinks import sink_files, used_sinks
 from labctl.state.file_changes import change_files, finish_changes
 from labctl.tables import CONNECTORS, GOLD, PROPERTIES, lab_tables
-from lakehouse.properties import included_files
+from lakecontract.properties import included_files
 
 __all__ = [
     "NewProject",

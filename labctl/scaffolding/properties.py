@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from labctl.shipped import shipped
 from labctl.tables import PROPERTIES
-from lakehouse.properties import DATABASE_KEY
+from lakecontract.properties import DATABASE_KEY
 
 __all__ = ["BASE", "base_text", "free_table_name", "silver_name", "table_text"]
 

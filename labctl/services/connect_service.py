@@ -30,7 +30,7 @@ from labctl.shipped import own_or_shipped
 from labctl.sources import ENGINES
 from labctl.state.lab_secrets import SECRET_PREFIX
 from labctl.state.lab_state import write_private
-from lakehouse.references import reference
+from lakecontract.references import reference
 
 __all__ = [
     "CONVERTER",
@@ -228,8 +228,8 @@ _CONTAINER = ComposeService(
     ),
     memory="960m",
     comments={
-        "working_dir": "References in connectors, `demo/mysql` and such, are paths below this"
-        " folder.",
+        "working_dir": "References in connectors, such as `demo/kafka`, are paths below"
+        " this folder.",
         "healthcheck": "Answered only once the worker has joined its group and read its"
         " configuration.",
     },

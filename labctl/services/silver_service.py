@@ -11,7 +11,8 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-import lakehouse
+import lakecontract
+from labctl.application import APPLICATION, application_package, own_jar
 from labctl.config.endpoints import Silver
 from labctl.config.kafka_clients import java_settings
 from labctl.config.lab_config import LabConfig
@@ -39,26 +40,23 @@ from labctl.shipped import own_or_shipped, shipped
 from labctl.sinks import sink_files, used_sinks
 from labctl.state.lab_state import write_private
 from labctl.tables import GOLD, lab_tables
-from lakehouse.gold_definition import written_definitions
-from lakehouse.options import JAR, KAFKA_CONF_PREFIX, Options, submit_argv
+from lakecontract.gold_definition import written_definitions
+from lakecontract.options import KAFKA_CONF_PREFIX, Options, submit_argv
 
 __all__ = [
-    "APPLICATION",
     "LOG4J2",
     "SERVICE",
     "SPARK_DEFAULTS",
     "gold_text",
     "options",
-    "own_jar",
     "process",
     "session_settings",
     "spark_settings",
     "submit_environment",
 ]
 
-APPLICATION = "spark/silver.py"
-"""The script for `spark-submit`. A project may replace it, and the two files below, too."""
 SPARK_DEFAULTS = "spark/spark-defaults.conf"
+"""File of the session's settings. A project may replace it, and the one below, too."""
 LOG4J2 = "spark/log4j2.properties"
 LOOPBACK = "127.0.0.1"
 TOKEN = "status-token"  # noqa: S105 - a file's name
@@ -106,19 +104,9 @@ def _session_files(project: Path) -> Iterator[Path]:
     application = own_or_shipped(project, APPLICATION)
     yield application
     yield own_or_shipped(project, LOG4J2)
-    yield from sorted(_package(project).rglob("*.py"))
+    yield from sorted(application_package(project).rglob("*.py"))
+    yield from sorted(Path(lakecontract.__path__[0]).rglob("*.py"))
     yield own_jar(project)
-
-
-def own_jar(project: Path) -> Path:
-    """Return the jar of the application's own Java classes, for Spark's class path."""
-    return _package(project) / JAR
-
-
-def _package(project: Path) -> Path:
-    """Return the folder of the application's package: the project's own, else the installed one."""
-    own = own_or_shipped(project, APPLICATION).parent / "lakehouse"
-    return own if own.is_dir() else Path(lakehouse.__path__[0])
 
 
 def gold_text(project: Path, config: LabConfig) -> str:

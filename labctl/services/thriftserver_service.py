@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from pydantic import SecretStr
 
+from labctl.application import own_jar
 from labctl.config.endpoints import Endpoint
 from labctl.hive.jars import LAB_JAR, spark_home
 from labctl.services.container import (
@@ -20,7 +21,6 @@ from labctl.services.metastore_service import Metastore
 from labctl.services.service import Context, NativeService, Process, Service, Site
 from labctl.services.silver_service import (
     SPARK_DEFAULTS,
-    own_jar,
     session_settings,
     submit_environment,
 )

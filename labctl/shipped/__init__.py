@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from labctl.errors import ExitCode, LabError
-from lakehouse.regular_files import require_regular
+from lakecontract.regular_files import require_regular
 
 __all__ = ["IN_WHEEL", "own_or_shipped", "shipped"]
 

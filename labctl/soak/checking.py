@@ -13,7 +13,7 @@ from labctl.latency.targets import Target
 from labctl.soak.following import versions_of
 from labctl.soak.soak_plan import Kind, Operation
 from labctl.soak.tracking import Expectation, Version
-from lakehouse.deletes import DELETED, is_deleted
+from lakecontract.deletes import DELETED, is_deleted
 
 __all__ = ["BronzeRecords", "Finding", "check_silver", "compare_rows"]
 

@@ -12,7 +12,7 @@ from labctl.errors import LabError
 from labctl.lake import Lake, Watch
 from labctl.latency.targets import Target
 from labctl.soak.tracking import Tracker, Version
-from lakehouse.deletes import DELETED, MARK
+from lakecontract.deletes import DELETED, MARK
 
 __all__ = ["TableFollower", "versions_of"]
 

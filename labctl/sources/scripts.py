@@ -17,7 +17,7 @@ from labctl.sources.sql_statements import Statement
 if TYPE_CHECKING:
     pass
 
-from lakehouse.regular_files import read_bytes
+from lakecontract.regular_files import read_bytes
 
 __all__ = ["read_script", "run_statements", "split_script"]
 

@@ -25,7 +25,7 @@ from labctl.testing.lab_faults import Faults
 from labctl.testing.named_tables import known_table
 from labctl.testing.session_lab import SessionLab, make_lab, plainly, running_lab
 from labctl.testing.workers import take_ports, worker_name
-from lakehouse.table_names import quoted, tables_called
+from lakecontract.table_names import quoted, tables_called
 
 __all__ = [
     "SilverReader",

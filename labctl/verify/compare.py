@@ -23,7 +23,7 @@ from labctl.sources.base import JSON_MARK
 from labctl.verify.alike import AnyColumn, alike
 from labctl.verify.diff import Cell, RowChange, TableDiff, cell
 from labctl.verify.json_values import as_json
-from lakehouse.bookkeeping import BOOKKEEPING
+from lakecontract.bookkeeping import BOOKKEEPING
 
 __all__ = ["changes_between", "verify_table"]
 

@@ -7,15 +7,15 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from labctl.application import APPLICATION, PACKAGE, require_contract
 from labctl.errors import ExitCode, LabError
 from labctl.lab.connectors.connector_states import check_files, check_sink_files
 from labctl.lab.lab import Lab
 from labctl.lab.lifecycle.own_schema import check_schemas
-from labctl.services.silver_service import APPLICATION
 from labctl.shipped import own_or_shipped
 from labctl.watching.places import Role, Use
 from labctl.watching.planning import Project, TableFacts
-from lakehouse.properties import included_files
+from lakecontract.properties import included_files
 
 __all__ = ["check_project", "read_project"]
 
@@ -84,9 +84,10 @@ def _check_code(lab: Lab, paths: list[Path]) -> None:
         except ValueError as error:  # a null byte
             raise _wrong(f"{path}:1: {error}") from None
     folder = own_or_shipped(lab.project, APPLICATION).parent
-    if not (folder / "lakehouse").is_dir():
+    if not (folder / PACKAGE).is_dir():
         return
-    program = "import sys; sys.path.insert(0, sys.argv[1]); import lakehouse.app"
+    require_contract(lab.project)
+    program = f"import sys; sys.path.insert(0, sys.argv[1]); import {PACKAGE}.app"
     done = subprocess.run(
         [sys.executable, "-P", "-c", program, str(folder)],
         capture_output=True,
@@ -95,7 +96,7 @@ def _check_code(lab: Lab, paths: list[Path]) -> None:
     )
     if done.returncode:
         lines = done.stderr.strip().splitlines()
-        raise _wrong(f"{folder / 'lakehouse'}: {lines[-1]}", *lines[-_LAST_LINES:-1])
+        raise _wrong(f"{folder / PACKAGE}: {lines[-1]}", *lines[-_LAST_LINES:-1])
 
 
 def _wrong(what: str, *details: str) -> LabError:

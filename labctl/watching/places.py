@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from labctl.application import APPLICATION, PACKAGE
 from labctl.config.lab_config import LabConfig, Source
 from labctl.kafkaconnect.connector_files import PATTERN
 from labctl.services.connect_service import WORKER_FILE
-from labctl.services.silver_service import APPLICATION, LOG4J2, SPARK_DEFAULTS
+from labctl.services.silver_service import LOG4J2, SPARK_DEFAULTS
 from labctl.shipped import own_or_shipped
 from labctl.tables import CONNECTORS
-from lakehouse.errors import ConfigurationError
-from lakehouse.properties import included_files
+from lakecontract.errors import ConfigurationError
+from lakecontract.properties import included_files
 
 __all__ = ["Places", "Role", "Use", "digest_of", "find_places"]
 
@@ -97,7 +98,7 @@ def _files(project: Path, config: LabConfig, lab_file: Path) -> Iterator[tuple[P
     yield own_or_shipped(project, LOG4J2), Use(Role.SPARK)
     application = own_or_shipped(project, APPLICATION)
     yield application, Use(Role.CODE)
-    for path in (application.parent / "lakehouse").rglob("*.py"):
+    for path in (application.parent / PACKAGE).rglob("*.py"):
         yield path, Use(Role.CODE)
     for name, source in config.sources.items():
         for path in _schema_files(project, source):

@@ -10,25 +10,25 @@ from urllib.parse import urlsplit
 
 from pyspark.sql import SparkSession
 
+from lakecontract.errors import ConfigurationError
+from lakecontract.gold_definition import GoldDefinition, read_definitions
+from lakecontract.options import Options
+from lakecontract.properties import TOPIC_KEY, TableConfig, load_tables, named_tables
+from lakecontract.sink_config import load_sink_config
 from lakehouse.bronze.feed import BronzeFeed
-from lakehouse.bronze.sink_config import load_sink_config
 from lakehouse.bronze.status import bronze_status
 from lakehouse.bronze.topics import BronzeTopics
 from lakehouse.bronze.writer import BronzeWriter
 from lakehouse.catalog_sync import CatalogSync
 from lakehouse.deadletter import DeadLetters
-from lakehouse.errors import ConfigurationError
 from lakehouse.first_load import SilverFirst
 from lakehouse.gold import GoldWorker
-from lakehouse.gold_definition import GoldDefinition, read_definitions
 from lakehouse.gold_table import GoldTable
 from lakehouse.hudi import HudiTable
 from lakehouse.kafka import Kafka
 from lakehouse.kafka_feed import KafkaFeed
 from lakehouse.maintenance import Maintenance
-from lakehouse.options import Options
 from lakehouse.progress import WorkerProgress
-from lakehouse.properties import TOPIC_KEY, TableConfig, load_tables, named_tables
 from lakehouse.rebuild import Rebuilder
 from lakehouse.registry import SchemaRegistry
 from lakehouse.schema_memory import LakeSchemas

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from lakehouse.errors import in_one_line
+from lakecontract.errors import in_one_line
 
 __all__ = ["LARGEST_MESSAGE", "BatchLimit", "LogSize", "Spans", "is_too_large"]
 

@@ -16,9 +16,9 @@ from typing import Any
 from pyspark import InheritableThread
 from pyspark.sql import SparkSession
 
-from lakehouse.errors import in_one_line
+from lakecontract.errors import in_one_line
+from lakecontract.options import GLUE, GLUE_SYNC_TOOL, THRIFT
 from lakehouse.hudi import HudiTable
-from lakehouse.options import GLUE, GLUE_SYNC_TOOL, THRIFT
 from lakehouse.progress import now
 
 __all__ = ["CatalogSync", "sync_properties"]

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from lakecontract.options import REPLAYED
 from lakehouse.decode import Undecodable
-from lakehouse.options import REPLAYED
 from lakehouse.progress import now
 from lakehouse.storage import LakeFiles
 

@@ -11,15 +11,9 @@ from pyspark.sql import functions as f
 from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.types import StructField, StructType
 
-from lakehouse.deletes import DELETED, MARK
-from lakehouse.errors import UnusableSchemaError
-from lakehouse.mapping import Field, WriterSchema
-from lakehouse.record_keys import RecordKeys
-from lakehouse.registry import SchemaRegistry
-from lakehouse.schema import POSITION_COLUMNS
-from lakehouse.truncates import Truncate, UnorderedError
-from lakehouse.unavailable import is_unavailable, unavailable_reason
-from lakehouse.wire import (
+from lakecontract.deletes import DELETED, MARK
+from lakecontract.errors import UnusableSchemaError
+from lakecontract.wire import (
     NO_SCHEMA,
     SCHEMA_ID_BYTES,
     VALUE_HEADER_SQL,
@@ -30,6 +24,12 @@ from lakehouse.wire import (
     split,
     tag_is_known_sql,
 )
+from lakehouse.mapping import Field, WriterSchema
+from lakehouse.record_keys import RecordKeys
+from lakehouse.registry import SchemaRegistry
+from lakehouse.schema import POSITION_COLUMNS
+from lakehouse.truncates import Truncate, UnorderedError
+from lakehouse.unavailable import is_unavailable, unavailable_reason
 
 __all__ = [
     "FLAG_BAD",

@@ -20,10 +20,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import DecimalType
 
-from lakehouse.deletes import DELETED, MARK
-from lakehouse.errors import ConfigurationError
-from lakehouse.exact import exact_session, floating, shown
-from lakehouse.gold_definition import GROUPS, INPUT, KEY, ROW_KEY, GoldDefinition
+from lakecontract.deletes import DELETED, MARK
+from lakecontract.errors import ConfigurationError
+from lakecontract.exact import exact_session, floating, shown
+from lakecontract.gold_definition import GROUPS, INPUT, KEY, ROW_KEY, GoldDefinition
 from lakehouse.hudi import NOTE, HudiTable
 
 __all__ = ["GoldTable", "Refresh"]

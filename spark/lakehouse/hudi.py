@@ -12,14 +12,14 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
+from lakecontract.deletes import DELETED, MARK
+from lakecontract.properties import TableConfig
 from lakehouse.clock import InstantClock
-from lakehouse.deletes import DELETED, MARK
 from lakehouse.earlier_layout import move_in
 from lakehouse.key_generator import KeyGenerator
 from lakehouse.layout import Layout, check_layout
 from lakehouse.placement import MOVED
 from lakehouse.progress import moment
-from lakehouse.properties import TableConfig
 from lakehouse.schema import has_elements, widened_columns
 from lakehouse.small_commits import MOST_ROWS, SmallCommits
 from lakehouse.storage import LakeFiles

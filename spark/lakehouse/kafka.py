@@ -13,9 +13,9 @@ from typing import Any, Literal
 from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 
+from lakecontract.errors import in_one_line
+from lakecontract.options import KAFKA_CONF_PREFIX
 from lakehouse.batch_limit import LogSize, Spans
-from lakehouse.errors import in_one_line
-from lakehouse.options import KAFKA_CONF_PREFIX
 from lakehouse.topic_identity import TopicState
 
 __all__ = ["RECORD", "Kafka", "Topics"]

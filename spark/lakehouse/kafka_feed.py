@@ -10,10 +10,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
+from lakecontract.deletes import DELETED, MARK
 from lakehouse.batch_limit import Spans
 from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import Decoder, Undecodable
-from lakehouse.deletes import DELETED, MARK
 from lakehouse.first_load import FirstLoad
 from lakehouse.kafka import Kafka, Topics
 from lakehouse.query import KafkaQuery

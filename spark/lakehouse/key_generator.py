@@ -6,9 +6,9 @@ from typing import Any
 
 from pyspark.sql.types import StructType
 
-from lakehouse.errors import ConfigurationError
-from lakehouse.partitions import KEY_GENERATOR
-from lakehouse.properties import TableConfig
+from lakecontract.errors import ConfigurationError
+from lakecontract.partitions import KEY_GENERATOR
+from lakecontract.properties import TableConfig
 from lakehouse.record_keys import RecordKeys, distinct_generator, have_text, is_distinct
 
 __all__ = ["KeyGenerator"]

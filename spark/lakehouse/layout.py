@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from lakehouse.errors import ConfigurationError
-from lakehouse.older_keys import MERGE_MODE, ORDERING
-from lakehouse.partitions import FIELDS
-from lakehouse.properties import BUCKETS, RECORD_KEY, TABLE_TYPE, TableConfig
+from lakecontract.errors import ConfigurationError
+from lakecontract.older_keys import MERGE_MODE, ORDERING
+from lakecontract.partitions import FIELDS
+from lakecontract.properties import BUCKETS, RECORD_KEY, TABLE_TYPE, TableConfig
 
 __all__ = ["MERGE_MODE", "Layout", "check_layout"]
 

@@ -11,7 +11,7 @@ from typing import Any
 from pyspark import InheritableThread
 from pyspark.sql import SparkSession
 
-from lakehouse.errors import in_one_line
+from lakecontract.errors import in_one_line
 from lakehouse.hudi import HudiTable, TableState
 
 __all__ = ["Maintenance"]

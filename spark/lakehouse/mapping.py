@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lakehouse.deletes import TRUNCATED
-from lakehouse.special_numbers import VARIABLE, Special, declared, is_marked, with_room
+from lakecontract.deletes import TRUNCATED
+from lakecontract.special_numbers import VARIABLE, Special, declared, is_marked, with_room
+from lakecontract.wide_decimals import MOST_DIGITS, scaled_text
 from lakehouse.unavailable import Form, form_of
-from lakehouse.wide_decimals import MOST_DIGITS, scaled_text
 
 __all__ = ["MAPPINGS", "Field", "Mapped", "WriterSchema"]
 

@@ -26,10 +26,10 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from lakehouse.deletes import DELETED, LIVE, MARK
-from lakehouse.errors import PermanentError, SchemaChangeError
-from lakehouse.partitions import FIELDS
-from lakehouse.properties import TableConfig
+from lakecontract.deletes import DELETED, LIVE, MARK
+from lakecontract.errors import PermanentError, SchemaChangeError
+from lakecontract.partitions import FIELDS
+from lakecontract.properties import TableConfig
 from lakehouse.schema import POSITION_COLUMNS
 
 __all__ = ["MOVED", "Arranged", "Placement", "check_columns"]

@@ -10,16 +10,16 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
+from lakecontract.deletes import LIVE
+from lakecontract.errors import PermanentError, SchemaChangeError
+from lakecontract.rebuild_request import ASKED, refusal, refused
 from lakehouse.bronze.listing import BronzeListing
 from lakehouse.bronze.reader import BronzeReader
 from lakehouse.bronze.topics import BronzeTopics
 from lakehouse.decode import FLAG_BAD
-from lakehouse.deletes import LIVE
-from lakehouse.errors import PermanentError, SchemaChangeError
 from lakehouse.hudi import HudiTable
 from lakehouse.layout import Layout
 from lakehouse.placement import check_columns
-from lakehouse.rebuild_request import ASKED, refusal, refused
 from lakehouse.record_keys import RecordKeys
 from lakehouse.schema import merge_schemas
 from lakehouse.storage import LakeFiles

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from pyspark.sql.types import BinaryType, DataType, StringType, StructType
 
-from lakehouse.partitions import COMPLEX, NONPARTITIONED, SIMPLE
+from lakecontract.partitions import COMPLEX, NONPARTITIONED, SIMPLE
 
 __all__ = ["RecordKeys", "distinct_generator", "endless", "have_text", "is_distinct"]
 

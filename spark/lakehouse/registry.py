@@ -10,7 +10,7 @@ import time
 import urllib.error
 import urllib.request
 
-from lakehouse.errors import ConfigurationError, UnusableSchemaError
+from lakecontract.errors import ConfigurationError, UnusableSchemaError
 from lakehouse.mapping import WriterSchema
 from lakehouse.schema_memory import SchemaMemory
 

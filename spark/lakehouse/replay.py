@@ -11,9 +11,9 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from lakecontract.errors import PermanentError
 from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import FLAG_BAD, Decoder, Undecodable
-from lakehouse.errors import PermanentError
 from lakehouse.kafka import RECORD, Kafka
 from lakehouse.progress import now
 from lakehouse.table import TableWriter

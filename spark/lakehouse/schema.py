@@ -20,8 +20,8 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from lakehouse.errors import SchemaChangeError
-from lakehouse.wide_decimals import MOST_DIGITS
+from lakecontract.errors import SchemaChangeError
+from lakecontract.wide_decimals import MOST_DIGITS
 
 __all__ = ["POSITION_COLUMNS", "has_elements", "merge_schemas", "widened_columns"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Protocol
 
-from lakehouse.errors import UnusableSchemaError
+from lakecontract.errors import UnusableSchemaError
 from lakehouse.storage import LakeFiles
 
 __all__ = ["LakeSchemas", "SchemaMemory"]

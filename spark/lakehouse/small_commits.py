@@ -12,9 +12,9 @@ from typing import Any
 from py4j.java_gateway import JavaClass
 from pyspark.sql import DataFrame, SparkSession
 
+from lakecontract.properties import TABLE_TYPE, TableConfig
 from lakehouse.batch_limit import is_too_large
 from lakehouse.decode import UNEXPECTED
-from lakehouse.properties import TABLE_TYPE, TableConfig
 
 __all__ = ["MOST_ROWS", "SmallCommits", "java_map", "open_writer"]
 

@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
-from lakehouse.errors import PermanentError
+from lakecontract.errors import PermanentError
 
 __all__ = ["StatusServer"]
 

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Protocol
 
+from lakecontract.errors import PermanentError, in_one_line
 from lakehouse.clock import ClockError, ClockWatch
-from lakehouse.errors import PermanentError, in_one_line
 from lakehouse.progress import WorkerProgress
 
 __all__ = ["Feed", "Supervisor", "Worker"]

@@ -8,12 +8,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
+from lakecontract.deletes import DELETED, LIVE
+from lakecontract.errors import BadRecordError
 from lakehouse.catalog_sync import CatalogSync
 from lakehouse.clock import PutBackError
 from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import FLAG_BAD, UNEXPECTED, Undecodable
-from lakehouse.deletes import DELETED, LIVE
-from lakehouse.errors import BadRecordError
 from lakehouse.hudi import HudiTable
 from lakehouse.maintenance import Maintenance
 from lakehouse.placement import Placement, check_columns

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
+from lakecontract.wire import tag_is_known_sql
 from lakehouse.decode import FLAG_BAD, FLAG_SCHEMA, Undecodable
-from lakehouse.wire import tag_is_known_sql
 
 __all__ = ["BatchPart", "next_offsets", "summarize", "unseen", "with_bad"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lakehouse.errors import PermanentError
+from lakecontract.errors import PermanentError
 
 __all__ = ["RemadeTopicError", "TopicState", "why_not_to_go_on"]
 

@@ -9,8 +9,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
-from lakehouse.deletes import DELETED, MARK
-from lakehouse.errors import UnusableSchemaError
+from lakecontract.deletes import DELETED, MARK
+from lakecontract.errors import UnusableSchemaError
 from lakehouse.schema import POSITION_COLUMNS
 
 __all__ = [

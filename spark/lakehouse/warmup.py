@@ -16,9 +16,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.avro.functions import from_avro, to_avro
 
+from lakecontract.properties import TableConfig
 from lakehouse.decode import FLAG_BAD
 from lakehouse.hudi import HudiTable
-from lakehouse.properties import TableConfig
 from lakehouse.schema import POSITION_COLUMNS
 from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import summarize

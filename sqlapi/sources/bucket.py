@@ -16,7 +16,7 @@ from sqlapi.storage import Storage
 __all__ = ["BucketSource"]
 
 _DELETED, _MARK = "__deleted", "true"
-"""Mark of a row that was deleted at its source. lakehouse.deletes has the same for the lab's
+"""Mark of a row that was deleted at its source. lakecontract.deletes has the same for the lab's
 readers; this package must not import it."""
 
 

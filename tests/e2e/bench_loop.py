@@ -26,7 +26,7 @@ from labctl.lab.observe.service_status import read_status
 from labctl.latency.change import followed_row, make_change
 from labctl.latency.environment import describe
 from labctl.watching.watcher import Outcome, Watcher
-from lakehouse.table_names import quoted
+from lakecontract.table_names import quoted
 
 _TIMES = 10
 _COMMANDS = 5

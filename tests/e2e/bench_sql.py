@@ -27,7 +27,7 @@ from labctl.latency.statistics import percentiles_of
 from labctl.services.sqlapi_service import SERVICE, SqlApi, api_client
 from labctl.sources import connect
 from labctl.tables import LabTable
-from lakehouse.deletes import DELETED
+from lakecontract.deletes import DELETED
 
 _STARTS = 5
 _POINTS = 200

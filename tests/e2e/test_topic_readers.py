@@ -21,7 +21,7 @@ from labctl.lab.clients.client_environment import client_environment
 from labctl.lab.lab import Lab
 from labctl.sources import connect
 from labctl.testing.eventually import Eventually
-from lakehouse.wire import VALUE_HEADER
+from lakecontract.wire import VALUE_HEADER
 from tests.e2e.bronze_check import check_bronze, end_offsets
 from tests.e2e.fault_trial import Verify
 

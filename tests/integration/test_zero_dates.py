@@ -18,7 +18,7 @@ from labctl.lab.tables.verification import verify_lab
 from labctl.lake import Lake
 from labctl.sources import connect
 from labctl.verify import State
-from lakehouse.table_names import tables_called
+from lakecontract.table_names import tables_called
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.long

@@ -23,7 +23,7 @@ from labctl.scaffolding.examples import example_source
 from labctl.scaffolding.project import new_project, write_project
 from labctl.sources import ENGINES
 from labctl.state.lab_state import LabState
-from lakehouse.references import REFERENCE
+from lakecontract.references import REFERENCE
 from tests.unit.service_context import PROJECT
 
 Run = Callable[..., str]

@@ -18,8 +18,8 @@ from labctl.kafkaconnect.connector_files import (
 )
 from labctl.services import kafka_service
 from labctl.services.kafka_service import MESSAGE_BYTES
-from lakehouse.properties import read_properties
-from lakehouse.references import REFERENCE
+from lakecontract.properties import read_properties
+from lakecontract.references import REFERENCE
 
 PROJECT = Path(__file__).parents[2]
 FILES = connector_files(PROJECT / "connectors")

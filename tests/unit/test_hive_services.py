@@ -21,7 +21,7 @@ from labctl.services.lab_services import services_of
 from labctl.services.metastore_service import settings
 from labctl.services.service import Service
 from labctl.state.sockets import LOOPBACK
-from lakehouse.options import Options
+from lakecontract.options import Options
 from tests.unit.jdk import needs_jdk_17
 from tests.unit.service_context import PROJECT, SECRET, context_of
 

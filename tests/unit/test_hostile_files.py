@@ -16,8 +16,8 @@ import pytest
 
 from labctl.errors import LabError
 from labctl.shipped import own_or_shipped
-from lakehouse.bronze.sink_config import load_sink_config
-from lakehouse.errors import ConfigurationError
+from lakecontract.errors import ConfigurationError
+from lakecontract.sink_config import load_sink_config
 from tests.unit.hanging import Watch
 from tests.unit.test_inputs_fuzz import PROJECT, READERS, Read
 

@@ -23,9 +23,9 @@ from labctl.kafkaconnect.connector_files import read_connector
 from labctl.lab.connectors.reference_keys import offered_keys
 from labctl.lake.hudi_keys import unknown_key
 from labctl.tables import lab_tables
-from lakehouse.bronze.sink_config import sink_problems, topics_taken
-from lakehouse.properties import read_properties
-from lakehouse.references import REFERENCE
+from lakecontract.properties import read_properties
+from lakecontract.references import REFERENCE
+from lakecontract.sink_config import sink_problems, topics_taken
 from tests.unit.killing import kill_at_every_change
 
 OLDER = Path(__file__).parent / "older_files"

@@ -29,7 +29,7 @@ from labctl.sinks import check_sinks
 from labctl.sources import ENGINES
 from labctl.sources.scripts import read_script
 from labctl.tables import lab_tables
-from lakehouse.references import REFERENCE
+from lakecontract.references import REFERENCE
 from tests.unit.killing import kill_at_every_change
 
 CONNECTORS = Path(__file__).parents[2] / "connectors"

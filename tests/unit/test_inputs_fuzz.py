@@ -24,8 +24,8 @@ from labctl.kafkaconnect.connector_files import read_connector
 from labctl.lake.query_text import read_query
 from labctl.latency.scenario import find_scenario
 from labctl.sources.scripts import read_script
-from lakehouse.errors import ConfigurationError
-from lakehouse.properties import load_tables
+from lakecontract.errors import ConfigurationError
+from lakecontract.properties import load_tables
 from tests.unit.hanging import Watch
 
 PROJECT = Path(__file__).parents[2]

@@ -43,3 +43,34 @@ def test_no_package_imports_one_that_imports_it() -> None:
         TopologicalSorter(layers).prepare()
     except CycleError as error:
         raise AssertionError(f"they import each other: {' <- '.join(error.args[1])}") from None
+
+
+REPOSITORY = LABCTL.parent
+OF_THE_APPLICATION_ITSELF = {"labctl/floor/commit_floors.py"}
+"""The benchmark of the shipped application's writer. A project's own may have none like it."""
+
+
+def packages_used(path: Path) -> set[str]:
+    """Return the top-level packages that a module imports, wherever in it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = [
+        one.name for node in ast.walk(tree) if isinstance(node, ast.Import) for one in node.names
+    ]
+    names += [n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module]
+    return {name.partition(".")[0] for name in names}
+
+
+def test_labctl_and_the_application_meet_in_the_contract_alone() -> None:
+    """A project may replace the application: labctl must not read its lake by other rules."""
+    knowing = {
+        path.relative_to(REPOSITORY).as_posix()
+        for path in LABCTL.rglob("*.py")
+        if "lakehouse" in packages_used(path)
+    }
+    assert knowing == OF_THE_APPLICATION_ITSELF
+    for folder, forbidden in (
+        ("lakecontract", {"labctl", "lakehouse"}),
+        ("spark/lakehouse", {"labctl"}),
+    ):
+        for path in (REPOSITORY / folder).rglob("*.py"):
+            assert not packages_used(path) & forbidden, path

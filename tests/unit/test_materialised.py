@@ -12,9 +12,9 @@ from labctl.lake.gold import load_views
 from labctl.lake.materialised import definitions
 from labctl.services import silver_service
 from labctl.shipped import shipped
-from lakehouse.errors import ConfigurationError
-from lakehouse.gold_definition import read_definitions, written_definitions
-from lakehouse.properties import load_tables
+from lakecontract.errors import ConfigurationError
+from lakecontract.gold_definition import read_definitions, written_definitions
+from lakecontract.properties import load_tables
 from tests.unit.service_context import PROJECT, NamedParts, context_of
 
 SALES = "tickit_gold.sales_by_day_and_category"

@@ -12,9 +12,9 @@ from labctl.kafkaconnect.keys import as_today
 from labctl.kafkaconnect.keys.key_table import key_table
 from labctl.kafkaconnect.topic_names import topic_of
 from labctl.lab.connectors.key_remarks import unknown_hudi_keys
-from lakehouse.errors import ConfigurationError
-from lakehouse.older_keys import ORDERING, read_as_today
-from lakehouse.properties import load_tables
+from lakecontract.errors import ConfigurationError
+from lakecontract.older_keys import ORDERING, read_as_today
+from lakecontract.properties import load_tables
 
 TABLE = """\
 hoodie.table.name=sale

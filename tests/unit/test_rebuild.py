@@ -17,7 +17,7 @@ from labctl.lab.lab import Lab
 from labctl.lab.tables import table_rebuild
 from labctl.lab.tables.table_rebuild import cancel_rebuild, rebuild_table
 from labctl.lake.objectstore import s3_client
-from lakehouse.rebuild_request import ASKED, refused
+from lakecontract.rebuild_request import ASKED, refused
 
 KEY = "rebuild/sale"
 KEYS = SecretStr("of the test")

@@ -12,7 +12,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.connector_files import read_connector
 from labctl.sinks import check_sinks, require_readable
 from labctl.tables import LabTable
-from lakehouse.properties import load_tables
+from lakecontract.properties import load_tables
 
 SHIPPED = Path(__file__).parents[2] / "connectors" / "sink_connector_kafka_s3_avro_tickit.json"
 

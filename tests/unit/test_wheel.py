@@ -19,7 +19,7 @@ from labctl.extras import require_extra
 from labctl.shipped import own_or_shipped, shipped
 
 PROJECT = Path(__file__).parents[2]
-PACKAGES = ("labctl", "lakeapi", "seeds", "sqlapi", "spark/lakehouse")
+PACKAGES = ("labctl", "lakeapi", "lakecontract", "seeds", "sqlapi", "spark/lakehouse")
 BESIDE = (
     *(".gitignore", "CHANGELOG.md", "LICENSE", "README.md"),
     *("hatch_build.py", "pyproject.toml", "PKG-INFO"),

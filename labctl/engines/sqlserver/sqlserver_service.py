@@ -193,6 +193,8 @@ _STAND_IN = ComposeService(
     "sqlserver",
     replace(SILVER_IMAGE, build=None),
     memory="384m",
+    comment="The lab's own stand-in, which is not SQL Server: docs/sqlserver-stand-in.md says what"
+    " it can do. Microsoft's image has no build for arm64, either.",
     command=("python", "-m", "labctl.runtimes.compose.stand_in_container"),
     health=Health(
         (

@@ -12,7 +12,7 @@ from labctl.kafkaconnect.keys.converters import missing_converters
 from labctl.kafkaconnect.keys.key_table import KeyTable, key_table
 from labctl.kafkaconnect.keys.lists import names
 from labctl.kafkaconnect.keys.renamed import successor
-from lakehouse.references import reference
+from lakecontract.references import reference
 
 __all__ = [
     "history_login",

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 
 from labctl.sources.engine_registry import ENGINES
-from lakehouse.bronze.sink_keys import SINK_CONNECTOR, SINK_KEYS
+from lakecontract.sink_keys import SINK_CONNECTOR, SINK_KEYS
 
 __all__ = ["KeyTable", "key_table"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from labctl.lab.connectors.source_files import source_files
 from labctl.lab.lab import Lab
 from labctl.lake.hudi_keys import unknown_key
-from lakehouse.older_keys import ROOT, TOPIC
-from lakehouse.properties import TableConfig, read_placed
+from lakecontract.older_keys import ROOT, TOPIC
+from lakecontract.properties import TableConfig, read_placed
 
 __all__ = ["remarks_on_keys", "unknown_hudi_keys"]
 

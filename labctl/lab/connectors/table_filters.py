@@ -12,7 +12,7 @@ from labctl.kafkaconnect.keys.lists import names
 from labctl.lab.connectors.source_files import source_file
 from labctl.lab.lab import Lab
 from labctl.sources import ENGINES, TableRef
-from lakehouse.properties import TOPIC_KEY
+from lakecontract.properties import TOPIC_KEY
 
 __all__ = [
     "EXCLUDED",

@@ -13,6 +13,7 @@ from typing import Any
 
 import requests
 
+from labctl.application import require_contract
 from labctl.config.lab_config import lab_file
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.apply import Applied
@@ -100,6 +101,7 @@ def up(
     check_schemas(lab)
     if any(service.name == "silver" for service in wanted):
         check_sink_files(lab)
+        require_contract(lab.project)
     with lab.require_here().state.changing():
         if finish_restore(lab.state):
             lab = replace(lab)  # what it has read so far is from before the restore

@@ -34,8 +34,8 @@ from labctl.lake.records import Record
 from labctl.sources import SourceColumn, TableRef, connect, connect_server
 from labctl.tables import LabTable
 from labctl.verify import CaptureState
-from lakehouse.deletes import TRUNCATED, is_deleted
-from lakehouse.table_names import quoted
+from lakecontract.deletes import TRUNCATED, is_deleted
+from lakecontract.table_names import quoted
 
 __all__ = [
     "RowTrace",

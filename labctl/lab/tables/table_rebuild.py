@@ -15,7 +15,7 @@ from labctl.lab.observe.pipeline_state import silver_status
 from labctl.lab.tables.table_requests import said
 from labctl.lake.objectstore import s3_client
 from labctl.services import silver_service
-from lakehouse.rebuild_request import ASKED, refusal
+from lakecontract.rebuild_request import ASKED, refusal
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

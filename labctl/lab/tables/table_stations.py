@@ -28,7 +28,7 @@ from labctl.lake import Lake
 from labctl.sources import ENGINES, Source, TableRef, connect
 from labctl.tables import LabTable
 from labctl.verify import UnavailableError
-from lakehouse.table_names import quoted
+from lakecontract.table_names import quoted
 
 __all__ = ["TableCheck", "check_tables", "silver_rows", "wait_for_rows"]
 

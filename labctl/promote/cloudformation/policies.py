@@ -17,7 +17,7 @@ from labctl.promote.cloudformation.template import ref
 from labctl.promote.connector_secrets import referenced
 from labctl.promote.promotion import Promotion
 from labctl.sinks import Sink
-from lakehouse.lake_folders import OWN_FOLDERS
+from lakecontract.lake_folders import OWN_FOLDERS
 
 __all__ = [
     "allow",

@@ -8,7 +8,7 @@ from typing import Any
 
 from labctl.promote.artifacts import LOGS
 from labctl.promote.rules.rule import Finding, Subject, rule
-from lakehouse.lake_folders import OWN_FOLDERS
+from lakecontract.lake_folders import OWN_FOLDERS
 
 __all__: list[str] = []
 

@@ -44,8 +44,8 @@ x-health: &often
 services:
 """
 _STAND_IN_HEAD = """\
-# An override: the lab's own stand-in for SQL Server instead of Microsoft's image, which has no
-# build for arm64 and cannot be made from packages. What it can do: docs/sqlserver-stand-in.md.
+# An override for machines that can pull no image: what takes the place of those that packages
+# cannot be made into.
 #   docker compose -f compose.yaml -f stand-in.yaml up
 # Written by `make compose` from the services' records in labctl: change them there.
 services:

@@ -27,8 +27,8 @@ from labctl.services.service import Context
 from labctl.sinks import require_readable, sink_files, used_sinks
 from labctl.state.lab_secrets import SECRET_PREFIX
 from labctl.tables import lab_tables
-from lakehouse.bronze.sink_keys import SINK_CONNECTOR
-from lakehouse.properties import read_properties
+from lakecontract.properties import read_properties
+from lakecontract.sink_keys import SINK_CONNECTOR
 
 __all__ = ["ANY_ADDRESS", "main", "silver_context", "silver_digest", "sink_is_installed"]
 

@@ -11,12 +11,12 @@ from pyspark import InheritableThread, StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from lakecontract.bronze_position import MOST_OFFSETS
+from lakecontract.errors import PermanentError
 from lakehouse.bronze.listing import BronzeListing, ListedFile
-from lakehouse.bronze.position import MOST_OFFSETS
 from lakehouse.bronze.reader import BronzeReader, parts_in
 from lakehouse.bronze.topics import BronzeTopics
 from lakehouse.decode import FLAG_BAD, Undecodable, none_that
-from lakehouse.errors import PermanentError
 from lakehouse.storage import LakeFiles
 from lakehouse.table import TableWriter
 from lakehouse.table_batch import BatchPart, summarize, with_bad

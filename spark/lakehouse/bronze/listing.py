@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from lakehouse.bronze.files import FileName, beginning
+from lakecontract.bronze_files import FileName, beginning
 from lakehouse.storage import FileInfo, LakeFiles
 
 __all__ = ["BronzeListing", "ListedFile"]

@@ -10,9 +10,9 @@ from typing import Any
 import fastavro
 import pyarrow as pa
 
-from lakehouse.bronze.files import Rotation, container
+from lakecontract.bronze_files import Rotation, container
+from lakecontract.sink_config import SinkConfig
 from lakehouse.bronze.listing import BronzeListing
-from lakehouse.bronze.sink_config import SinkConfig
 from lakehouse.bronze.topics import BronzeTopics
 from lakehouse.storage import LakeFiles
 

@@ -15,11 +15,11 @@ import fastavro
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import BooleanType, StructField, StructType
 
-from lakehouse.bronze.files import records_in, schema_in
+from lakecontract.bronze_files import records_in, schema_in
+from lakecontract.deletes import DELETED, MARK
+from lakecontract.errors import PermanentError
 from lakehouse.bronze.listing import ListedFile
 from lakehouse.decode import FLAG_BAD, column_values, columns_of, exactness
-from lakehouse.deletes import DELETED, MARK
-from lakehouse.errors import PermanentError
 from lakehouse.mapping import WriterSchema
 from lakehouse.record_keys import RecordKeys
 from lakehouse.schema import POSITION_COLUMNS

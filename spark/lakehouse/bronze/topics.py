@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 
-from lakehouse.bronze.position import POSITIONS, note_of, parse_position
+from lakecontract.bronze_position import POSITIONS, note_of, parse_position
 from lakehouse.storage import LakeFiles
 
 __all__ = ["BronzeTopics"]

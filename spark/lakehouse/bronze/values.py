@@ -10,12 +10,12 @@ from typing import Any
 
 import fastavro
 
-from lakehouse.bronze.files import with_position_fields
-from lakehouse.bronze.partitioner import FolderError, FolderOf, Place, check_folder
-from lakehouse.bronze.sink_config import SinkConfig
-from lakehouse.errors import UnusableSchemaError
+from lakecontract.bronze_files import with_position_fields
+from lakecontract.bronze_partitioner import FolderError, FolderOf, Place, check_folder
+from lakecontract.errors import UnusableSchemaError
+from lakecontract.sink_config import SinkConfig
+from lakecontract.wire import NO_SCHEMA, SCHEMA_ID_BYTES
 from lakehouse.registry import SchemaRegistry
-from lakehouse.wire import NO_SCHEMA, SCHEMA_ID_BYTES
 
 __all__ = ["BronzeValues", "UnfitValueError", "UsableValue"]
 

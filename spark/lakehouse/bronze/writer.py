@@ -10,12 +10,13 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from lakecontract.bronze_files import BronzeRecord, Rotation, cut
+from lakecontract.bronze_partitioner import Place
+from lakecontract.bronze_position import MOST_OFFSETS
+from lakecontract.sink_config import SinkConfig
+from lakecontract.wire import VALUE_HEADER, VALUE_HEADER_SQL, split
 from lakehouse.batch_limit import Spans
-from lakehouse.bronze.files import BronzeRecord, Rotation, cut
 from lakehouse.bronze.partition_files import PartitionFiles
-from lakehouse.bronze.partitioner import Place
-from lakehouse.bronze.position import MOST_OFFSETS
-from lakehouse.bronze.sink_config import SinkConfig
 from lakehouse.bronze.topics import BronzeTopics
 from lakehouse.bronze.values import BronzeValues, UnfitValueError
 from lakehouse.deadletter import DeadLetters
@@ -26,7 +27,6 @@ from lakehouse.progress import WorkerProgress, now
 from lakehouse.query import KafkaQuery
 from lakehouse.registry import SchemaRegistry
 from lakehouse.topic_identity import TopicState, why_not_to_go_on
-from lakehouse.wire import VALUE_HEADER, VALUE_HEADER_SQL, split
 
 __all__ = ["BronzeWriter"]
 

@@ -33,7 +33,7 @@ from labctl.services.local_endpoints import loopback_endpoints
 from labctl.services.metastore_service import Metastore
 from labctl.services.service import Context, Service
 from labctl.services.thriftserver_service import ThriftServer, log_in
-from lakehouse.options import HIVE
+from lakecontract.options import HIVE
 from sqlapi.catalog.hudi import names_of, table_input
 from tests import quick_start
 from tests.ports import free_port

@@ -15,9 +15,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from lakecontract.properties import load_tables
 from lakehouse.catalog_sync import CatalogSync
 from lakehouse.hudi import HudiTable
-from lakehouse.properties import load_tables
 
 POLL_SECONDS = 0.1
 """Between two looks at whether the table was registered."""

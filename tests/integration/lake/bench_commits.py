@@ -24,9 +24,9 @@ from labctl.lake import Lake, LakeStorage
 from labctl.lake.spark_queries import SparkEngine
 from labctl.lake.spark_session import SparkLake
 from labctl.latency.environment import Environment, describe
+from lakecontract.properties import load_tables
 from lakehouse.hudi import HudiTable
 from lakehouse.maintenance import Maintenance
-from lakehouse.properties import load_tables
 
 PROJECT = Path(__file__).parents[3]
 PROPERTIES = PROJECT / "spark" / "properties" / "tickit.ecomm.sale.properties"

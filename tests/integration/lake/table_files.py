@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lakehouse.properties import TableConfig, load_tables
+from lakecontract.properties import TableConfig, load_tables
 
 __all__ = ["table_config"]
 

@@ -15,6 +15,7 @@ import fastavro
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from lakecontract.wire import VALUE_HEADER
 from lakehouse.bronze.reader import BronzeReader
 from lakehouse.decode import FLAG_BAD, Decoder
 from lakehouse.mapping import WriterSchema
@@ -23,7 +24,6 @@ from lakehouse.registry import SchemaRegistry
 from lakehouse.schema import POSITION_COLUMNS, merge_schemas
 from lakehouse.storage import LakeFiles
 from lakehouse.truncates import Truncate, last_of
-from lakehouse.wire import VALUE_HEADER
 from tests.integration.spark.change_records import column, debezium, decimal, nullable
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")

@@ -26,10 +26,10 @@ from labctl.lake.spark_job import answer
 from labctl.lake.spark_queries import SparkEngine, read_answer
 from labctl.lake.table_source import LakeSource
 from labctl.shipped import shipped
-from lakehouse.gold_definition import GoldDefinition
+from lakecontract.gold_definition import GoldDefinition
+from lakecontract.properties import load_tables
 from lakehouse.gold_table import GoldTable
 from lakehouse.hudi import HudiTable
-from lakehouse.properties import load_tables
 
 pytestmark = [
     pytest.mark.long,

@@ -15,11 +15,11 @@ from tenacity import Retrying, stop_after_delay, wait_fixed
 
 from labctl.lake import Lake, View
 from labctl.lake.timeline import State
+from lakecontract.properties import load_tables
 from lakehouse import clock
 from lakehouse.clock import ClockError
 from lakehouse.hudi import HudiTable
 from lakehouse.maintenance import Maintenance
-from lakehouse.properties import load_tables
 
 pytestmark = [
     pytest.mark.long,

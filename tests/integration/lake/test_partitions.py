@@ -13,11 +13,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from labctl.lake import Lake, View
 from labctl.lake.silver_table import SilverTable
+from lakecontract.errors import PermanentError, SchemaChangeError
+from lakecontract.properties import TableConfig
 from lakehouse.earlier_layout import move_in
-from lakehouse.errors import PermanentError, SchemaChangeError
 from lakehouse.hudi import HudiTable
 from lakehouse.placement import Placement, check_columns
-from lakehouse.properties import TableConfig
 from lakehouse.schema import POSITION_COLUMNS
 from lakehouse.storage import LakeFiles
 from tests.integration.lake.table_files import table_config

@@ -14,10 +14,10 @@ from pyspark.sql import DataFrame, SparkSession
 from tenacity import Retrying, stop_after_delay, wait_fixed
 
 from labctl.lake import Lake, View
+from lakecontract.properties import TableConfig
 from lakehouse.hudi import HudiTable
 from lakehouse.jvm import allow_null_elements
 from lakehouse.placement import Placement
-from lakehouse.properties import TableConfig
 from lakehouse.small_commits import SmallCommits
 from tests.integration.lake.table_files import table_config
 

@@ -17,8 +17,8 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 
 from labctl.config.endpoints import Kafka
 from labctl.config.kafka_clients import client_settings
-from lakehouse.deletes import TRUNCATED
-from lakehouse.wire import VALUE_HEADER
+from lakecontract.deletes import TRUNCATED
+from lakecontract.wire import VALUE_HEADER
 
 __all__ = ["DECIMAL", "MICRO_TIMESTAMP", "Topics", "column", "debezium", "nullable"]
 

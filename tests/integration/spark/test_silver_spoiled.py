@@ -9,7 +9,7 @@ import struct
 import pytest
 
 from labctl.lab.tables.table_requests import replay_table
-from lakehouse.wire import VALUE_HEADER
+from lakecontract.wire import VALUE_HEADER
 from tests.integration.spark.change_records import Topics, column, nullable
 from tests.integration.spark.conftest import Silver, properties_of, topic_of
 

@@ -12,7 +12,7 @@ from labctl.lab.lab import Lab
 from labctl.latency.shadow_tables import Twin, config_meanwhile, type_of, write_twin
 from labctl.state.lab_state import LabState
 from labctl.tables import PROPERTIES, LabTable, lab_tables
-from lakehouse.properties import TableConfig, load_tables
+from lakecontract.properties import TableConfig, load_tables
 
 PROJECT = Path(__file__).parents[3]
 

@@ -17,8 +17,8 @@ from labctl.promote.artifacts import project_archive
 from labctl.promote.plan import render
 from labctl.promote.rules import check
 from labctl.promote.streamer import generated_uploads, write_schemas
-from lakehouse.options import Options
-from lakehouse.properties import load_tables
+from lakecontract.options import Options
+from lakecontract.properties import load_tables
 from tests.unit.promote.test_streamer import schema
 
 PROJECT = Path(__file__).parents[3]

@@ -27,9 +27,9 @@ from labctl.promote.emr_application import application_arguments, submit_options
 from labctl.promote.plan import Plan, render, write_plan
 from labctl.promote.plugins import build_plugin, plugin_of
 from labctl.sources import ENGINES, Engine
-from lakehouse.bronze.sink_config import load_sink_config
-from lakehouse.options import Options
-from lakehouse.properties import load_tables
+from lakecontract.options import Options
+from lakecontract.properties import load_tables
+from lakecontract.sink_config import load_sink_config
 from tests.unit.promote.conftest import Promote
 
 

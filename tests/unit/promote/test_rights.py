@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import lakecontract
 import lakehouse
 from labctl.promote import Promotion
 from labctl.promote.artifacts import PROGRAMS
 from labctl.promote.plan import Plan, render
 from labctl.promote.plugins import plugin_of
-from lakehouse.lake_folders import OWN_FOLDERS
+from lakecontract.lake_folders import OWN_FOLDERS
 from tests.unit.promote.bad_api_examples import API, HTTPS
 from tests.unit.promote.conftest import Promote
 
@@ -115,7 +117,8 @@ def test_a_sink_that_tags_its_files_may(promote: Promote, project: Path) -> None
 def test_the_application_may_write_where_it_writes() -> None:
     """Each folder that its code names beside those that its options name."""
     named = {"checkpoints"}
-    for path in Path(lakehouse.__path__[0]).rglob("*.py"):
+    packages = (Path(package.__path__[0]) for package in (lakehouse, lakecontract))
+    for path in chain.from_iterable(package.rglob("*.py") for package in packages):
         text = path.read_text(encoding="utf-8")
         named |= set(re.findall(r"lake\}/([\w-]+)", text))
         named |= set(re.findall(r"base_path\.rstrip\('/'\)\}/([\w-]+)", text))

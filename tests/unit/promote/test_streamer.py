@@ -16,7 +16,7 @@ from labctl.promote import Promotion
 from labctl.promote.plan import Plan, render
 from labctl.promote.rules import check
 from labctl.promote.streamer import generated_uploads, write_schemas
-from lakehouse.properties import read_properties
+from lakecontract.properties import read_properties
 from tests.unit.promote.conftest import Promote
 
 

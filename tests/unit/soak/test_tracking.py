@@ -19,7 +19,7 @@ from labctl.soak.soak_plan import Kind, Operation
 from labctl.soak.tracking import Expectation, Tracker, Version
 from labctl.sources import TableRef
 from labctl.tables import LabTable
-from lakehouse.properties import load_tables
+from lakecontract.properties import load_tables
 
 TOPIC = "tickit.ecomm.sale"
 INSERT = Operation(1, Kind.INSERT, 100)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from lakehouse.bronze.partitioner import partitioner_of, partitioner_problems
-from lakehouse.bronze.sink_config import SinkConfig
+from lakecontract.bronze_partitioner import partitioner_of, partitioner_problems
+from lakecontract.sink_config import SinkConfig
 from lakehouse.storage import FileInfo
 
 __all__ = ["PARTITIONER", "LocalStorage", "sink_config"]

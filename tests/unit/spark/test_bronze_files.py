@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakehouse.bronze.files import (
+from lakecontract.bronze_files import (
     BronzeFile,
     BronzeRecord,
     FileName,
@@ -22,9 +22,9 @@ from lakehouse.bronze.files import (
     schema_in,
     with_position_fields,
 )
-from lakehouse.bronze.partitioner import Place
+from lakecontract.bronze_partitioner import Place
+from lakecontract.sink_config import Codec, SinkConfig
 from lakehouse.bronze.reader import parts_in
-from lakehouse.bronze.sink_config import Codec, SinkConfig
 from tests.unit.spark.bronze_sinks import sink_config
 
 TOPIC = "tickit.ecomm.sale"

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from lakehouse.bronze.files import BronzeRecord, cut
-from lakehouse.bronze.partitioner import (
+from lakecontract.bronze_files import BronzeRecord, cut
+from lakecontract.bronze_partitioner import (
     FolderError,
     Place,
     check_folder,
     is_by_value,
     partitioner_problems,
 )
-from lakehouse.bronze.path_format import parse_millis, parse_pattern
-from lakehouse.bronze.sink_config import SinkConfig
+from lakecontract.bronze_path_format import parse_millis, parse_pattern
+from lakecontract.sink_config import SinkConfig
 from tests.unit.spark.bronze_sinks import PARTITIONER, sink_config
 
 TOPIC = "moma.public.artists"

@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 from labctl.lake.bronze_check import check_bronze
 from labctl.lake.bronze_records import Bronze
 from labctl.lake.objectstore import LakeStorage
-from lakehouse.bronze.files import BronzeRecord, cut, with_position_fields
+from lakecontract.bronze_files import BronzeRecord, cut, with_position_fields
+from lakecontract.bronze_partitioner import Place
+from lakecontract.sink_config import SinkConfig
 from lakehouse.bronze.listing import BronzeListing
 from lakehouse.bronze.partition_files import PartitionFiles
-from lakehouse.bronze.partitioner import Place
-from lakehouse.bronze.sink_config import SinkConfig
 from lakehouse.bronze.topics import BronzeTopics
 from tests.unit.spark.bronze_sinks import LocalStorage, sink_config
 

@@ -6,7 +6,7 @@ import duckdb
 import pyarrow as pa
 
 from labctl.lake.view import live_rows
-from lakehouse.deletes import DELETED, LIVE, is_deleted
+from lakecontract.deletes import DELETED, LIVE, is_deleted
 
 
 def test_live_rows_are_those_that_are_not_marked() -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 
-from lakehouse.errors import ConfigurationError
+from lakecontract.errors import ConfigurationError
+from lakecontract.partitions import KEY_GENERATOR, NONPARTITIONED
+from lakecontract.properties import TableConfig, load_tables
 from lakehouse.key_generator import KeyGenerator
-from lakehouse.partitions import KEY_GENERATOR, NONPARTITIONED
-from lakehouse.properties import TableConfig, load_tables
 
 TEXT = StructType([StructField("id", StringType())])
 NUMBER = StructType([StructField("id", IntegerType())])

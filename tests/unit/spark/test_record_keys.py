@@ -15,8 +15,8 @@ from pyspark.sql.types import BinaryType, IntegerType, StringType, StructField, 
 import lakehouse
 from labctl.artifacts import ArtifactStore
 from labctl.errors import LabError
-from lakehouse.options import JAR
-from lakehouse.partitions import COMPLEX, NONPARTITIONED, SIMPLE
+from lakecontract.options import JAR
+from lakecontract.partitions import COMPLEX, NONPARTITIONED, SIMPLE
 from lakehouse.record_keys import RecordKeys, distinct_generator, endless, have_text, is_distinct
 from tests.unit.jdk import needs_jdk_17
 

@@ -10,9 +10,9 @@ import pytest
 
 from labctl.config.lab_config import find_project
 from labctl.services.kafka_service import MESSAGE_BYTES, SETTINGS
+from lakecontract.properties import read_properties
 from lakehouse import batch_limit
 from lakehouse.batch_limit import BatchLimit, LogSize, Spans, is_too_large
-from lakehouse.properties import read_properties
 
 MIB = 1024 * 1024
 

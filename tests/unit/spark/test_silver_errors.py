@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakehouse.errors import in_one_line
+from lakecontract.errors import in_one_line
 
 STACK = "\tat java.base/java.lang.Thread.run(Thread.java:840)"
 

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import pytest
 
 from labctl.config.lab_config import find_project
-from lakehouse.errors import ConfigurationError
+from lakecontract.errors import ConfigurationError
+from lakecontract.properties import TableConfig, load_tables
 from lakehouse.layout import MERGE_MODE, Layout, check_layout
-from lakehouse.properties import TableConfig, load_tables
 
 
 @pytest.fixture(scope="module")

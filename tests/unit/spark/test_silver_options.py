@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lakehouse.errors import ConfigurationError
-from lakehouse.options import Options, submit_argv
+from lakecontract.errors import ConfigurationError
+from lakecontract.options import Options, submit_argv
 
 OPTIONS = Options(
     properties=("spark/properties",),

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lakehouse.errors import ConfigurationError
-from lakehouse.properties import load_tables, read_properties
+from lakecontract.errors import ConfigurationError
+from lakecontract.properties import load_tables, read_properties
 
 SHIPPED = Path(__file__).parents[3] / "spark" / "properties"
 

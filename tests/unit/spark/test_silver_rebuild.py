@@ -6,8 +6,8 @@ import threading
 from types import SimpleNamespace
 from typing import Any, cast
 
+from lakecontract.rebuild_request import refusal
 from lakehouse.rebuild import Rebuilder
-from lakehouse.rebuild_request import refusal
 
 
 class Files(dict[str, bytes]):

@@ -13,10 +13,10 @@ from typing import Any
 import fastavro
 import pytest
 
+from lakecontract.bronze_partitioner import Place
+from lakecontract.errors import UnusableSchemaError
 from lakehouse import registry as registry_module
-from lakehouse.bronze.partitioner import Place
 from lakehouse.bronze.values import BronzeValues, UnfitValueError
-from lakehouse.errors import UnusableSchemaError
 from lakehouse.registry import SchemaRegistry
 from tests.unit.spark.bronze_sinks import sink_config
 

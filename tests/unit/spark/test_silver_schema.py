@@ -12,7 +12,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from lakehouse.errors import SchemaChangeError
+from lakecontract.errors import SchemaChangeError
 from lakehouse.schema import merge_schemas
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import requests
 
-from lakehouse.errors import ConfigurationError
+from lakecontract.errors import ConfigurationError
 from lakehouse.progress import WorkerProgress, moment
 from lakehouse.status import StatusServer
 from tests.ports import free_port

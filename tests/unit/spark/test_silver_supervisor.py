@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from lakecontract.errors import PermanentError
 from lakehouse import clock
-from lakehouse.errors import PermanentError
 from lakehouse.progress import WorkerProgress
 from lakehouse.supervisor import Supervisor
 

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 from pyspark.sql.types import StringType, StructField, StructType
 
-from lakehouse.deletes import DELETED
+from lakecontract.deletes import DELETED
 from lakehouse.mapping import WriterSchema
 from lakehouse.schema import POSITION_COLUMNS
 from lakehouse.table import TableWriter

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lakehouse.bronze.partitioner import Partitioner
-from lakehouse.bronze.sink_config import load_sink_config, sink_problems
-from lakehouse.bronze.sink_keys import SINK_KEYS
-from lakehouse.errors import ConfigurationError
+from lakecontract.bronze_partitioner import Partitioner
+from lakecontract.errors import ConfigurationError
+from lakecontract.sink_config import load_sink_config, sink_problems
+from lakecontract.sink_keys import SINK_KEYS
 
 CONNECTORS = Path(__file__).parents[3] / "connectors"
 SHIPPED = CONNECTORS / "sink_connector_kafka_s3_avro_tickit.json"

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from lakehouse.wire import schema_id_of, split
+from lakecontract.wire import schema_id_of, split
 
 ID = 70_000
 HEADER = struct.pack(">q", ID)

@@ -229,7 +229,7 @@ def test_an_application_that_cannot_be_imported_is_not_started(
     (project / "spark" / "silver.py").write_text("from lakehouse.app import main\n")
     package = project / "spark" / "lakehouse"
     package.mkdir()
-    (package / "__init__.py").touch()
+    (package / "__init__.py").write_text("CONTRACT = 1\n")
     (package / "app.py").write_text("from lakehouse.nowhere import main\n")
     watcher.look()
     (outcome,) = doing.told

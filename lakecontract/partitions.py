@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from lakehouse.errors import ConfigurationError
+from lakecontract.errors import ConfigurationError
 
 __all__ = [
     "COMPLEX",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lakehouse.bronze.path_format import TimeFolders, parse_millis, parse_pattern, time_zone
+from lakecontract.bronze_path_format import TimeFolders, parse_millis, parse_pattern, time_zone
 
 __all__ = [
     "PARTITIONERS",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any
 
-from lakehouse.wide_decimals import MOST_DIGITS, exact_decimal, scaled_text
+from lakecontract.wide_decimals import MOST_DIGITS, exact_decimal, scaled_text
 
 __all__ = ["VARIABLE", "Special", "declared", "is_marked", "special_name", "with_room"]
 

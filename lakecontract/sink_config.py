@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from lakehouse.bronze.partitioner import Partitioner, partitioner_of, partitioner_problems
-from lakehouse.bronze.sink_keys import SINK_CONNECTOR, SINK_KEYS
-from lakehouse.errors import ConfigurationError
-from lakehouse.properties import read_properties
-from lakehouse.references import REFERENCE
-from lakehouse.regular_files import read_text
+from lakecontract.bronze_partitioner import Partitioner, partitioner_of, partitioner_problems
+from lakecontract.errors import ConfigurationError
+from lakecontract.properties import read_properties
+from lakecontract.references import REFERENCE
+from lakecontract.regular_files import read_text
+from lakecontract.sink_keys import SINK_CONNECTOR, SINK_KEYS
 
 __all__ = [
     "CODECS",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from lakehouse.errors import ConfigurationError
+from lakecontract.errors import ConfigurationError
 
 __all__ = [
     "GLUE",

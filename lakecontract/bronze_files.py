@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from lakehouse.bronze.sink_config import SinkConfig
+from lakecontract.sink_config import SinkConfig
 
 __all__ = [
     "BronzeFile",

@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import DoubleType, FloatType, StructType, TimestampType
 
-from lakehouse.deletes import DELETED, LIVE
+from lakecontract.deletes import DELETED, LIVE
 
 __all__ = ["exact_session", "floating", "shown"]
 

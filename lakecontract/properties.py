@@ -10,20 +10,20 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal, cast
 
-from lakehouse.errors import ConfigurationError
-from lakehouse.older_keys import ORDERING, read_as_today
-from lakehouse.older_keys import ROOT as BRONZE_ROOT_KEY
-from lakehouse.older_keys import TABLE as TABLE_KEY
-from lakehouse.older_keys import TOPIC as TOPIC_KEY
-from lakehouse.partitions import (
+from lakecontract.errors import ConfigurationError
+from lakecontract.older_keys import ORDERING, read_as_today
+from lakecontract.older_keys import ROOT as BRONZE_ROOT_KEY
+from lakecontract.older_keys import TABLE as TABLE_KEY
+from lakecontract.older_keys import TOPIC as TOPIC_KEY
+from lakecontract.partitions import (
     FIELDS,
     KEY_GENERATOR,
     NONPARTITIONED,
     partition_fields,
     partition_options,
 )
-from lakehouse.regular_files import read_text
-from lakehouse.table_names import AmbiguousTableError, find_table
+from lakecontract.regular_files import read_text
+from lakecontract.table_names import AmbiguousTableError, find_table
 
 __all__ = [
     "BRONZE_ROOT_KEY",

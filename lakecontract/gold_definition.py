@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from lakehouse.errors import ConfigurationError
-from lakehouse.older_keys import ORDERING
-from lakehouse.partitions import FIELDS, KEY_GENERATOR, NONPARTITIONED
-from lakehouse.properties import (
+from lakecontract.errors import ConfigurationError
+from lakecontract.older_keys import ORDERING
+from lakecontract.partitions import FIELDS, KEY_GENERATOR, NONPARTITIONED
+from lakecontract.properties import (
     BRONZE_ROOT_KEY,
     BUCKETS,
     DATABASE_KEY,
