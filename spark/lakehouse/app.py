@@ -25,6 +25,7 @@ from lakehouse import CONTRACT
 from lakehouse.application import Application
 from lakehouse.jvm import (
     allow_null_elements,
+    estimate_sizes_inside,
     forget_yarn,
     remember_classes,
 )
@@ -76,6 +77,7 @@ def _session() -> SparkSession:
     remember_classes(spark)
     forget_yarn(spark)
     allow_null_elements(spark)
+    estimate_sizes_inside(spark)
     return spark
 
 

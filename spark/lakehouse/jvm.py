@@ -6,10 +6,11 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-__all__ = ["allow_null_elements", "forget_yarn", "remember_classes"]
+__all__ = ["allow_null_elements", "estimate_sizes_inside", "forget_yarn", "remember_classes"]
 
 _YARN = "yarn."
 _OLDER_LISTS = "parquet.avro.write-old-list-structure"
+_JOL_SKIPS = ("jol.skipInstallAttach", "jol.skipDynamicAttach", "jol.skipHotspotSAAttach")
 _NAMES = ("PythonSQLUtils", "PythonUtils", "SparkSession", "functions", "org")
 
 
@@ -35,6 +36,19 @@ def forget_yarn(spark: SparkSession) -> None:
     names = configuration.getPropsWithPrefix(_YARN).keySet()
     for name in jvm.java.lang.String.join("\n", names).splitlines():
         configuration.unset(_YARN + name)
+
+
+def estimate_sizes_inside(spark: SparkSession) -> None:
+    """Keep the JVM from starting others that look into it while a table is written.
+
+    Hudi asks JOL how large its records are. To answer to the byte, JOL starts a JVM that attaches
+    to this one, then one with HotSpot's serviceability agent, which stops this one while it looks:
+    several at once, for seconds each, in the first commit of each table with log files. Where the
+    JVM lacks these modules, they fail. JOL's own estimate is good enough for a limit of memory.
+    """
+    system: Any = spark.sparkContext._jvm.java.lang.System  # type: ignore[union-attr]
+    for name in _JOL_SKIPS:
+        system.setProperty(name, "true")
 
 
 def allow_null_elements(spark: SparkSession) -> None:
