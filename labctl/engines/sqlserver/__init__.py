@@ -8,7 +8,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from labctl.config.endpoints import Database
-from labctl.engines.sqlserver.sqlserver_capture_instance import sqlserver_unrecorded
+from labctl.engines.sqlserver.sqlserver_capture_instance import (
+    capture_instance,
+    sqlserver_unrecorded,
+)
 from labctl.engines.sqlserver.sqlserver_change_log import SqlServerLog
 from labctl.engines.sqlserver.sqlserver_client_files import client_variables
 from labctl.engines.sqlserver.sqlserver_connector import CONNECTOR_TRAITS
@@ -42,7 +45,7 @@ IF NOT EXISTS (SELECT 1 FROM sys.tables
         WHERE object_id = OBJECT_ID({text_literal(_named(table))})
             AND is_tracked_by_cdc = 1)
     EXEC sys.sp_cdc_enable_table @source_schema = {text_literal(table.schema)},
-        @source_name = {text_literal(table.name)},
+        @source_name = {text_literal(table.name)},{_instance(table)}
         @role_name = N'cdc_reader', @supports_net_changes = 0;
 GO
 """
@@ -87,6 +90,12 @@ IF DATABASE_PRINCIPAL_ID(N'cdc_reader') IS NULL CREATE ROLE cdc_reader;
 ALTER ROLE cdc_reader ADD MEMBER {user};
 GO
 """
+
+
+def _instance(table: TableRef) -> str:
+    """Return the argument that names a table's capture instance; "" for the default name."""
+    name = capture_instance(table)
+    return "" if name is None else f"\n        @capture_instance = {text_literal(name)},"
 
 
 def _signals(source: Preparation) -> str:

@@ -17,6 +17,8 @@ import pytest
 
 from labctl.config.kafka_clients import LOGIN_KEYS
 from labctl.config.lab_config import LabConfig
+from labctl.engines.sqlserver import ENGINE as SQLSERVER
+from labctl.engines.sqlserver.sqlserver_capture_instance import capture_instance
 from labctl.errors import ExitCode, LabError
 from labctl.promote import load_promotion
 from labctl.promote.archive import zip_bytes
@@ -26,7 +28,8 @@ from labctl.promote.connector_secrets import known_values, referenced
 from labctl.promote.emr_application import application_arguments, submit_options
 from labctl.promote.plan import Plan, render, write_plan
 from labctl.promote.plugins import build_plugin, plugin_of
-from labctl.sources import ENGINES, Engine
+from labctl.sources import ENGINES, Engine, TableRef
+from labctl.sources.engine import Preparation
 from lakecontract.options import Options
 from lakecontract.properties import load_tables
 from lakecontract.sink_config import load_sink_config
@@ -314,6 +317,16 @@ def test_sqlserver_is_switched_on_by_rds_own_procedure(promote: Promote) -> None
     assert "@source_name = N'user'" in text
     assert "cdc_capture_maxtrans', 1000" in text
     assert "$(CDC_PASSWORD)" in text
+
+
+def test_a_capture_instance_has_one_name_everywhere() -> None:
+    """A long table's has a shorter one, by which its change records are found again."""
+    short, long = TableRef("crm", "user"), TableRef("crm", "c" * 100)
+    source = Preparation("shop", ("crm",), (short, long), "cdc", "", (), multi_az=False)
+    text = SQLSERVER.preparation(source)
+    assert text.count("sp_cdc_enable_table") == 2
+    (named,) = re.findall(r"@capture_instance = N'([^']+)'", text)
+    assert named == capture_instance(long)
 
 
 def test_secrets_have_names_and_no_values(promote: Promote) -> None:
