@@ -317,6 +317,12 @@ def _table(path: Path, properties: Mapping[str, str], places: Mapping[str, str])
     def place(key: str) -> str:
         return places.get(key) or _place(path, key)
 
+    if not any(key in properties for key in (TABLE_KEY, TOPIC_KEY)):
+        raise ConfigurationError(
+            f"{path} describes no table, and no other file includes it",
+            hint="Each table has a file of its own, which includes what tables share: write one "
+            f"with {TABLE_KEY} and {TOPIC_KEY}, or remove this file",
+        )
     if missing := [key for key in _REQUIRED if not properties.get(key)]:
         raise ConfigurationError(f"{path} lacks {', '.join(missing)}", hint="Add the key")
     lab = {key: values[0] for key, values in LAB_KEYS.items()}

@@ -134,6 +134,11 @@ def test_a_missing_include_is_named(tmp_path: Path) -> None:
 def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="holds no <topic>"):
         load_tables([tmp_path])
+    shared = tmp_path / "base.properties"
+    shared.write_text("hoodie.index.type=BUCKET\n")
+    with pytest.raises(ConfigurationError, match=rf"{shared} describes no table") as refused:
+        load_tables([tmp_path])
+    assert "write one with hoodie.table.name" in str(refused.value)
 
 
 @pytest.mark.parametrize("key", ["hoodie.database.name", "hoodie.datasource.hive_sync.database"])
