@@ -47,10 +47,18 @@ def own_jar(project: Path) -> Path:
 
 
 def require_contract(project: Path) -> None:
-    """Raise LabError (USAGE) if the project's application needs another contract than labctl's.
+    """Raise LabError (USAGE) if the project's application is not one that labctl can work with.
 
-    The package is read, not imported: it may need modules that only Spark's driver has.
+    It must be complete, and need the version of the contract that labctl has. The package is read,
+    not imported: it may need modules that only Spark's driver has.
     """
+    own = (project / APPLICATION).parent / PACKAGE
+    if own.is_dir() and not (project / APPLICATION).is_file():
+        raise LabError(
+            f"{own} is not used: the project has no {APPLICATION} that starts it",
+            hint="copy labctl's script (docs/own-application.md), or remove the folder",
+            exit_code=ExitCode.USAGE,
+        )
     file = application_package(project) / "__init__.py"
     needed = _declared(file)
     if needed == lakecontract.VERSION:
@@ -60,8 +68,8 @@ def require_contract(project: Path) -> None:
         f"{file} {says}, and this labctl has version {lakecontract.VERSION} of the contract with"
         " the Spark application",
         hint=(
-            "use the labctl that the application was made for, or take over what has changed in"
-            f" labctl's, then set {_DECLARED} = {lakecontract.VERSION} there"
+            "use the labctl that the application was made for, or copy the changes of labctl's own"
+            f" package {PACKAGE} into yours, then set {_DECLARED} = {lakecontract.VERSION} there"
             " (docs/own-application.md)"
         ),
         exit_code=ExitCode.USAGE,
@@ -69,16 +77,29 @@ def require_contract(project: Path) -> None:
 
 
 def _declared(file: Path) -> int | None:
-    """Return the number that a module assigns to `CONTRACT`; None if it assigns none."""
+    """Return the number that a module assigns to `CONTRACT`; None if it assigns none.
+
+    Raises LabError (USAGE) for a file that is no module.
+    """
     try:
         body = ast.parse(file.read_bytes()).body
-    except (OSError, SyntaxError, ValueError):
-        return None
+    except SyntaxError as error:
+        problem = f"{file}:{error.lineno}: {error.msg}"
+    except ValueError as error:  # a null byte
+        problem = f"{file}:1: {error}"
+    except OSError as error:
+        problem = f"{file} cannot be read: {error.strerror}"
+    else:
+        return _number(body)
+    raise LabError(problem, hint="correct the application's package", exit_code=ExitCode.USAGE)
+
+
+def _number(body: list[ast.stmt]) -> int | None:
     for node in body:
         match node:
             case (
                 ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=int(number)))
                 | ast.AnnAssign(target=ast.Name(id=name), value=ast.Constant(value=int(number)))
-            ) if name == _DECLARED:
+            ) if name == _DECLARED and not isinstance(number, bool):
                 return number
     return None

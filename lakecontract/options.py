@@ -18,6 +18,7 @@ __all__ = [
     "GLUE_SYNC_TOOL",
     "HIVE",
     "JAR",
+    "JVM_PROPERTIES",
     "KAFKA_CONF_PREFIX",
     "REPLAYED",
     "THRIFT",
@@ -40,6 +41,12 @@ HIVE = "hive"
 THRIFT = "thrift://"
 """Prefix of a catalog that is the address of a Hive metastore."""
 
+JVM_PROPERTIES = {
+    "jol.skipInstallAttach": "true",
+    "jol.skipDynamicAttach": "true",
+    "jol.skipHotspotSAAttach": "true",
+}
+"""Properties of every JVM that writes tables: it starts no other that looks at its objects."""
 JAR = "java/lakehouse.jar"
 """Jar of the package's own Java classes, for Spark's class path (lakehouse/key_generator.py)."""
 

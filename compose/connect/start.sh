@@ -4,7 +4,7 @@ set -euo pipefail
 # Only the plugins the lab uses, one folder each: Connect gives each a class loader of its own. The Avro
 # converter lies beside the connectors in debezium/connect; the S3 sink is there only if it could be
 # fetched when the image was built.
-plugins=/tmp/plugins
+plugins=$LAB_PLUGIN_PATH
 rm -rf "$plugins"
 mkdir -p "$plugins/apicurio"
 ln -s /lab/plugin "$plugins/labctl"
@@ -12,6 +12,7 @@ ln -s /kafka/external_libs/apicurio "$plugins/apicurio/jars"
 ln -s /lab/converter/manifest.jar "$plugins/apicurio/"
 # Debezium finds a converter of columns only among its own jars.
 for name in $LAB_PLUGINS; do
+  # Artefacts are called debezium-NAME, and the image's folders debezium-connector-NAME.
   plugin="/kafka/connect/${name/#debezium-/debezium-connector-}"
   mkdir "$plugins/${plugin##*/}"
   ln -s "$plugin" "$plugins/${plugin##*/}/jars"

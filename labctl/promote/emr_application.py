@@ -21,7 +21,7 @@ from labctl.promote.outputs import Output
 from labctl.promote.promotion import Promotion
 from labctl.services.silver_service import SPARK_DEFAULTS
 from labctl.shipped import own_or_shipped
-from lakecontract.options import KAFKA_CONF_PREFIX, Options
+from lakecontract.options import JVM_PROPERTIES, KAFKA_CONF_PREFIX, Options
 
 __all__ = ["Argument", "application_arguments", "environment_key", "spark_conf", "work_items"]
 
@@ -42,6 +42,11 @@ def _shared(promotion: Promotion) -> dict[str, str]:
     return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
 
 
+_JAVA_OPTIONS = " ".join(
+    f"-D{name}={value}" for name, value in {"user.timezone": "UTC", **JVM_PROPERTIES}.items()
+)
+
+
 def _own(promotion: Promotion) -> dict[str, str]:
     emr = promotion.profile.emr
     values = {
@@ -49,8 +54,8 @@ def _own(promotion: Promotion) -> dict[str, str]:
         "spark.executor.memory": emr.executor_memory,
         "spark.executor.instances": str(emr.executors),
         "spark.dynamicAllocation.enabled": "false",
-        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
-        "spark.executor.extraJavaOptions": "-Duser.timezone=UTC",
+        "spark.driver.extraJavaOptions": _JAVA_OPTIONS,
+        "spark.executor.extraJavaOptions": _JAVA_OPTIONS,
         "spark.yarn.maxAppAttempts": "10",
     }
     if emr.engine == "application":

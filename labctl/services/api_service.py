@@ -33,6 +33,7 @@ from labctl.services.container import (
     Recipe,
     answers_http,
     mounted,
+    port_variable,
 )
 from labctl.services.service import Context, NativeService, Process, Service
 from labctl.services.sqlapi_service import SqlApi
@@ -272,7 +273,7 @@ _FRONT = ComposeService(
     environment={"API_PORT": str(_PORT), "API_ALIVE": ALIVE},
     reads_secrets=False,
     mounts=(mounted("./api/haproxy.cfg", LAB_FOLDER / "haproxy.cfg"),),
-    ports=(Port("API_HTTP_PORT", _PORT, _PORT),),
+    ports=(Port(port_variable("api", "http"), _PORT, _PORT),),
     health=answers_http(_PORT, ALIVE),
     depends_on=("api",),
     profiles=("api",),
@@ -292,7 +293,7 @@ SERVICE = Service(
         recipes=(
             Recipe("front", "local/front", "haproxy", {"BASE": "base"}, artifacts=("haproxy",)),
         ),
-        sidecars=("front",),
+        sidecars=(_FRONT.name,),
         secrets=lambda endpoints, passwords: {"api": _secrets(endpoints, passwords)},
         variables=_compose_variables,
     ),

@@ -14,6 +14,7 @@ from labctl.config.endpoints import Connect
 from labctl.config.kafka_clients import LOGIN_KEYS
 from labctl.services.container import (
     LAB_FOLDER,
+    LAB_NAME,
     SECRETS,
     ComposeService,
     Container,
@@ -211,6 +212,7 @@ def _endpoint(site: Site) -> Connect:
     )
 
 
+_PLUGIN_PATH = Path("/tmp/plugins")  # noqa: S108 - of the container
 _CONTAINER = ComposeService(
     "connect",
     Image(
@@ -236,8 +238,9 @@ _CONTAINER = ComposeService(
     entrypoint=("bash", f"{LAB_FOLDER}/connect/start.sh"),
     working_dir=str(SECRETS),
     environment={
-        "LAB_NAME": "${LAB_NAME:-tickit}",
+        "LAB_NAME": LAB_NAME,
         "LAB_PLUGINS": " ".join(PLUGINS),
+        "LAB_PLUGIN_PATH": str(_PLUGIN_PATH),
         "KAFKA_HEAP_OPTS": f"-Xmx{_HEAP}",
         "KAFKA_JVM_PERFORMANCE_OPTS": container_flags(busy=True),
         "KAFKA_LOG4J_OPTS": f"-Dlog4j2.configurationFile={LAB_FOLDER}/connect/{LOG4J_FILE}",
@@ -250,7 +253,6 @@ _CONTAINER = ComposeService(
         mounted("${LAB_SOURCES:-..}/labctl/kafkaconnect/converter", "/lab/converter"),
     ),
     files={
-        # start.sh adds `group.id`, which holds the lab's name.
         "connect/worker.properties": written_file(
             "".join(
                 f"{key}={value}\n"
@@ -258,10 +260,11 @@ _CONTAINER = ComposeService(
                     brokers=f"kafka:{INTERNAL_PORT}",
                     listener=f"http://0.0.0.0:{_PORT}",
                     name="connect",
-                    plugins=Path("/tmp/plugins"),  # noqa: S108 - of the container
+                    plugins=_PLUGIN_PATH,
                     secrets=SECRETS,
                 ).items()
-            )
+            ),
+            "start.sh adds group.id, which holds the lab's name.",
         ),
         f"connect/{LOG4J_FILE}": written_file(log4j_text(QUIET)),
         f"connect/{JAAS}": rest_jaas(SECRETS / REST_USERS),

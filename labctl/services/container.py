@@ -15,7 +15,9 @@ from labctl.config.lab_config import LabConfig
 
 __all__ = [
     "BUCKET",
+    "LAB_FILE",
     "LAB_FOLDER",
+    "LAB_NAME",
     "REGION",
     "SECRETS",
     "SILVER_IMAGE",
@@ -28,6 +30,7 @@ __all__ = [
     "Recipe",
     "answers_http",
     "mounted",
+    "port_variable",
     "written_file",
 ]
 
@@ -72,10 +75,11 @@ class Image:
     reference: str
     """The default. `{version}` in it, or in `build`, is the locked version of `artifact`."""
     artifact: str | None = None
+    """The artefact whose version it has; None: its tag is its own."""
     build: Mapping[str, object] | None = None
-    """Compose's `build`, for an image that is built here; None: it is pulled."""
+    """Compose's `build`; None for a service that does not build its image."""
     is_built_here: bool = False
-    """Whether it is never pulled: someone else may own its name on a hub."""
+    """Whether it is never pulled, whoever builds it: someone else may own its name on a hub."""
 
 
 SILVER_IMAGE = Image(
@@ -89,6 +93,11 @@ SILVER_IMAGE = Image(
     is_built_here=True,
 )
 """The image with Python, Spark and labctl."""
+
+
+def port_variable(service: str, endpoint: str) -> str:
+    """Return the name of the variable with the host's port of a service's endpoint."""
+    return f"{service}_{endpoint}_PORT".upper()
 
 
 @dataclass(frozen=True)
@@ -126,12 +135,15 @@ def mounted(source: str, target: str | Path) -> str:
     return f"{source}:{target}:ro"
 
 
-def written_file(text: str) -> str:
-    """Return the text of a file in `compose/` below a comment that says what writes it."""
-    first, _, rest = text.partition("\n")
-    if first.startswith("#!"):
-        return f"{first}\n{_WRITTEN}\n{rest}"
-    return f"{_WRITTEN}\n{text}"
+LAB_NAME = "${LAB_NAME:-tickit}"
+LAB_FILE = mounted("${LAB_FILE:-../lab.toml}", LAB_FOLDER / "lab.toml")
+"""The mount of the lab's file."""
+
+
+def written_file(text: str, comment: str = "") -> str:
+    """Return the text of a file in `compose/` below comments: what writes it, and `comment`."""
+    said = f"# {comment}\n" if comment else ""
+    return f"{_WRITTEN}\n{said}{text}"
 
 
 @dataclass(frozen=True)
@@ -167,7 +179,9 @@ class ComposeService:
     profiles: tuple[str, ...] = ()
     """Compose profiles that it belongs to; empty: it always runs."""
     replicas: str = ""
+    """Number of its containers; empty: one."""
     shared_memory: str = ""
+    """Size of its `/dev/shm`, such as `128m`; empty: the engine's default."""
     stop_seconds: int | None = None
     """Seconds that it may take to stop; None: as long as the lab's service."""
 
@@ -184,7 +198,8 @@ class Container:
     beside: tuple[ComposeService, ...] = ()
     """Other services of the Compose file that belong to it alone."""
     without_hub: ComposeService | None = None
-    """What replaces its container where no image can be pulled; None: its recipes' image does."""
+    """The container that replaces it where no image can be pulled; None: the same container, with
+    the image of its recipes."""
     recipes: tuple[Recipe, ...] = ()
     """Recipe of its image from packages alone, after those of its base images; empty if it has
     none."""

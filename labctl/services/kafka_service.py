@@ -15,6 +15,7 @@ from labctl.config.kafka_clients import client_settings, java_settings, plain_mo
 from labctl.errors import LabError
 from labctl.services.container import (
     LAB_FOLDER,
+    LAB_NAME,
     ComposeService,
     Container,
     Files,
@@ -23,6 +24,7 @@ from labctl.services.container import (
     Port,
     Recipe,
     mounted,
+    port_variable,
     written_file,
 )
 from labctl.services.data_folder import is_made, made_whole
@@ -210,15 +212,16 @@ def _secrets(endpoints: Endpoints, passwords: Mapping[str, str]) -> dict[str, Fi
 
 
 _DATA = "/var/lib/kafka/data"
-_PORT = Port("KAFKA_BROKER_PORT", BROKER_PORT, BROKER_PORT)
+_PORT = Port(port_variable("kafka", "broker"), BROKER_PORT, BROKER_PORT)
 _CONTAINER = ComposeService(
     "kafka",
     Image("kafka", "apache/kafka:{version}", artifact="kafka"),
     memory="640m",
     command=("bash", f"{LAB_FOLDER}/kafka/start.sh"),
     environment={
-        "LAB_NAME": "${LAB_NAME:-tickit}",
-        "KAFKA_BROKER_PORT": _PORT.value,
+        "LAB_NAME": LAB_NAME,
+        "LAB_INTERNAL_PORT": str(INTERNAL_PORT),
+        _PORT.variable: _PORT.value,
         "KAFKA_HEAP_OPTS": f"-Xmx{_HEAP}",
         "KAFKA_JVM_PERFORMANCE_OPTS": container_flags(),
         "KAFKA_LOG4J_OPTS": f"-Dlog4j2.configurationFile={LAB_FOLDER}/kafka/{LOG4J_FILE}",
@@ -226,7 +229,6 @@ _CONTAINER = ComposeService(
     data=_DATA,
     mounts=(mounted("./kafka", LAB_FOLDER / "kafka"),),
     files={
-        # start.sh adds the login and `advertised.listeners`, which holds the published port.
         "kafka/server.properties": written_file(
             properties_text(
                 {
@@ -238,7 +240,8 @@ _CONTAINER = ComposeService(
                     ),
                     "log.dirs": _DATA,
                 }
-            )
+            ),
+            "start.sh adds the login, and advertised.listeners, which holds the published port.",
         ),
         f"kafka/{LOG4J_FILE}": written_file(log4j_text(QUIET)),
     },

@@ -13,11 +13,12 @@ from labctl.hive.jars import LOG4J2, metastore_classpath, schema_file
 from labctl.hive.metastore_client import databases
 from labctl.hive.metastore_schema import ensure_schema
 from labctl.services.container import (
+    LAB_FILE,
+    LAB_NAME,
     SILVER_IMAGE,
     ComposeService,
     Container,
     Health,
-    mounted,
 )
 from labctl.services.jvm import java
 from labctl.services.service import Context, NativeService, Process, Service, Site
@@ -143,8 +144,8 @@ _CONTAINER = ComposeService(
     " --profile metastore up`.",
     comments={"tmpfs": "Instead of the image's volume: what it keeps is in PostgreSQL."},
     command=("python", "-m", "labctl.runtimes.compose.hive_container", "metastore"),
-    environment={"LAB_NAME": "${LAB_NAME:-tickit}"},
-    mounts=(mounted("${LAB_FILE:-../lab.toml}", "/lab/lab.toml"),),
+    environment={"LAB_NAME": LAB_NAME},
+    mounts=(LAB_FILE,),
     temporary=("/run/lab:mode=1777", "/data"),
     health=Health(
         (

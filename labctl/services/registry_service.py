@@ -15,6 +15,7 @@ from labctl.services.container import (
     Recipe,
     answers_http,
     mounted,
+    port_variable,
 )
 from labctl.services.jvm import container_flags, java
 from labctl.services.service import Context, NativeService, Process, Service, Suspension
@@ -73,7 +74,7 @@ def _probe(context: Context) -> str:
 
 
 _UI_PORT = Port("REGISTRY_UI_PORT", 8888, 8080)
-_HTTP_PORT = Port("REGISTRY_HTTP_PORT", _PORT, _PORT)
+_HTTP_PORT = Port(port_variable("registry", "http"), _PORT, _PORT)
 _CONTAINER = ComposeService(
     "registry",
     Image("registry", "apicurio/apicurio-registry:{version}", artifact="apicurio-registry"),
@@ -137,7 +138,7 @@ SERVICE = Service(
                 artifacts=("apicurio-registry",),
             ),
         ),
-        sidecars=("registry-ui",),
+        sidecars=(_USER_INTERFACE.name,),
         secrets=lambda _, passwords: {
             "registry": {
                 "application.properties": properties_text(

@@ -106,7 +106,7 @@ class Process:
     """Folder whose programs come first in PATH."""
     stop_signal: str = "TERM"
     stop_seconds: int = 15
-    """Seconds it may take to stop before it is killed."""
+    """Signal, and seconds until it is killed. The runtime sets both from the service's record."""
     data_mib: int | None = None
     """Limit in MiB on the private memory of each of its processes; None: no limit."""
 

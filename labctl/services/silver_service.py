@@ -19,6 +19,8 @@ from labctl.config.lab_config import LabConfig
 from labctl.counted import counted
 from labctl.hive.jars import spark_home
 from labctl.services.container import (
+    LAB_FILE,
+    LAB_NAME,
     SILVER_IMAGE,
     ComposeService,
     Container,
@@ -297,13 +299,13 @@ _CONTAINER = ComposeService(
     },
     command=("python", "-m", "labctl.runtimes.compose.silver_container"),
     environment={
-        "LAB_NAME": "${LAB_NAME:-tickit}",
+        "LAB_NAME": LAB_NAME,
         "LAB_SILVER": "${LAB_SILVER:-}",
         "LAB_SILVER_SOURCE": "${LAB_SILVER_SOURCE:-}",
     },
     data="/data",
     mounts=(
-        mounted("${LAB_FILE:-../lab.toml}", "/lab/lab.toml"),
+        LAB_FILE,
         mounted("${LAB_PROJECT:-..}/connectors", "/lab/connectors"),
         mounted("${LAB_PROJECT:-..}/spark", "/lab/spark"),
         mounted("${LAB_GOLD:-../gold}", "/lab/gold"),

@@ -188,7 +188,8 @@ _CONTAINER = ComposeService(
     "sqlapi",
     SILVER_IMAGE,
     memory="352m",
-    comment="Athena's and Glue's APIs over silver: labctl too, in the same image.",
+    comment="Athena's and Glue's APIs over silver: labctl too, in the same image. It has less"
+    " memory than natively: one query may take twice its limit while others run.",
     command=(
         *serve_argv(
             python="python",
@@ -197,7 +198,6 @@ _CONTAINER = ComposeService(
             bucket=BUCKET,
             region=REGION,
             port=_PORT,
-            # Less than natively: one query may take twice as much, while others run.
             memory="96MB",
             bronze="${SQLAPI_BRONZE:-topics}",
             workers=2,

@@ -11,6 +11,8 @@ from labctl.application import own_jar
 from labctl.config.endpoints import Endpoint
 from labctl.hive.jars import LAB_JAR, spark_home
 from labctl.services.container import (
+    LAB_FILE,
+    LAB_NAME,
     SILVER_IMAGE,
     ComposeService,
     Container,
@@ -155,9 +157,9 @@ _CONTAINER = ComposeService(
         "healthcheck": "That it listens: a login each few seconds would fill its log.",
     },
     command=("python", "-m", "labctl.runtimes.compose.hive_container", "thriftserver"),
-    environment={"LAB_NAME": "${LAB_NAME:-tickit}"},
+    environment={"LAB_NAME": LAB_NAME},
     mounts=(
-        mounted("${LAB_FILE:-../lab.toml}", "/lab/lab.toml"),
+        LAB_FILE,
         mounted("${LAB_PROJECT:-..}/spark", "/lab/spark"),
     ),
     temporary=("/run/lab:mode=1777", "/data"),

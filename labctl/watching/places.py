@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+import lakecontract
 from labctl.application import APPLICATION, PACKAGE
 from labctl.config.lab_config import LabConfig, Source
 from labctl.kafkaconnect.connector_files import PATTERN
@@ -100,6 +101,11 @@ def _files(project: Path, config: LabConfig, lab_file: Path) -> Iterator[tuple[P
     yield application, Use(Role.CODE)
     for path in (application.parent / PACKAGE).rglob("*.py"):
         yield path, Use(Role.CODE)
+    # The contract is part of labctl; only whoever works on labctl itself changes it.
+    contract = Path(lakecontract.__path__[0])
+    if contract.is_relative_to(project):
+        for path in contract.rglob("*.py"):
+            yield path, Use(Role.CODE)
     for name, source in config.sources.items():
         for path in _schema_files(project, source):
             yield path, Use(Role.SCHEMA, name)

@@ -17,11 +17,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from lakecontract import VERSION
 from lakecontract.errors import ConfigurationError, PermanentError
 from lakecontract.options import Options
 from lakecontract.properties import TableConfig, load_tables
-from lakehouse import CONTRACT
 from lakehouse.application import Application
 from lakehouse.jvm import (
     allow_null_elements,
@@ -50,7 +48,6 @@ def main() -> int:
     )
     logging.getLogger("py4j").setLevel(logging.WARNING)
     try:
-        _require_contract()
         options = Options.parse()
         tables = _tables(options)
         token = options.status_token()
@@ -60,16 +57,6 @@ def main() -> int:
         _log.error("%s", error)
         return _USAGE
     return 0 if sound or not options.once else _FAILED
-
-
-def _require_contract() -> None:
-    """Raise ConfigurationError if the contract beside this application is of another version."""
-    if VERSION != CONTRACT:
-        raise ConfigurationError(
-            f"this application needs version {CONTRACT} of the package lakecontract, and version"
-            f" {VERSION} is installed",
-            hint="use the labctl that this application was made for",
-        )
 
 
 def _session() -> SparkSession:

@@ -6,11 +6,12 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from lakecontract.options import JVM_PROPERTIES
+
 __all__ = ["allow_null_elements", "estimate_sizes_inside", "forget_yarn", "remember_classes"]
 
 _YARN = "yarn."
 _OLDER_LISTS = "parquet.avro.write-old-list-structure"
-_JOL_SKIPS = ("jol.skipInstallAttach", "jol.skipDynamicAttach", "jol.skipHotspotSAAttach")
 _NAMES = ("PythonSQLUtils", "PythonUtils", "SparkSession", "functions", "org")
 
 
@@ -39,16 +40,17 @@ def forget_yarn(spark: SparkSession) -> None:
 
 
 def estimate_sizes_inside(spark: SparkSession) -> None:
-    """Keep the JVM from starting others that look into it while a table is written.
+    """Stop JOL from starting helper JVMs that attach to the driver's.
 
     Hudi asks JOL how large its records are. To answer to the byte, JOL starts a JVM that attaches
-    to this one, then one with HotSpot's serviceability agent, which stops this one while it looks:
-    several at once, for seconds each, in the first commit of each table with log files. Where the
-    JVM lacks these modules, they fail. JOL's own estimate is good enough for a limit of memory.
+    to the driver's, then one with HotSpot's serviceability agent, which stops the driver's while it
+    reads its memory: several at once, for seconds each, in the first commit of each table with log
+    files. In a JVM without these modules the attempts fail. JOL's estimate without them is good
+    enough for a limit of memory. Executors of a cluster get the properties from its settings.
     """
     system: Any = spark.sparkContext._jvm.java.lang.System  # type: ignore[union-attr]
-    for name in _JOL_SKIPS:
-        system.setProperty(name, "true")
+    for name, value in JVM_PROPERTIES.items():
+        system.setProperty(name, value)
 
 
 def allow_null_elements(spark: SparkSession) -> None:

@@ -22,7 +22,8 @@ TABLES = (
     "CREATE TABLE event (id int, day date, v text, PRIMARY KEY (id, day)) PARTITION BY RANGE (day)",
     "CREATE TABLE event_1 PARTITION OF event FOR VALUES FROM ('2023-01-01') TO ('2024-01-01')",
     "CREATE TABLE event_2 PARTITION OF event FOR VALUES FROM ('2024-01-01') TO ('2025-01-01')",
-    "CREATE TABLE moment (at timestamptz, clock time, note text, PRIMARY KEY (at, clock))",
+    "CREATE DOMAIN instant AS timestamptz",
+    "CREATE TABLE moment (at instant, clock time, note text, PRIMARY KEY (at, clock))",
     "INSERT INTO moment VALUES ('9999-12-31 23:59:59.999999+00', '10:00:00.000001', 'a')"
     ", ('2024-05-05 10:00:00.123456+02', '24:00', 'b'), ('1500-01-01 00:00:00+00', '00:00', 'c')",
     "CREATE TABLE price (amount money PRIMARY KEY)",

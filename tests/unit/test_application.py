@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,8 +20,6 @@ from labctl.application import (
 )
 from labctl.errors import ExitCode, LabError
 from labctl.shipped import shipped
-from lakecontract.errors import ConfigurationError
-from lakehouse import app
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_another_contract_is_refused_with_both_versions(project: Path, declared:
     assert str(project / "spark" / "lakehouse" / "__init__.py") in caught.value.what
 
 
-@pytest.mark.parametrize("text", ["", "CONTRACT = 'one'\n", "CONTRACT = \n", "import os\0"])
+@pytest.mark.parametrize("text", ["", "CONTRACT = 'one'\n", "CONTRACT = True\n"])
 def test_one_that_declares_none_is_refused(project: Path, text: str) -> None:
     declare(project, text)
     with pytest.raises(LabError, match="has no number CONTRACT") as caught:
@@ -64,8 +64,33 @@ def test_one_that_declares_none_is_refused(project: Path, text: str) -> None:
     assert "set CONTRACT = 1 there" in (caught.value.hint or "")
 
 
-def test_the_application_itself_refuses_another_contract(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On EMR and in containers nobody has compared them before."""
-    monkeypatch.setattr(app, "VERSION", 7)
-    with pytest.raises(ConfigurationError, match=r"needs version 1 .* and version 7 is installed"):
-        app._require_contract()
+@pytest.mark.parametrize(
+    ("text", "said"), [("CONTRACT = \n", "__init__.py:1: invalid"), ("import os\0", "null bytes")]
+)
+def test_one_that_is_no_module_is_refused_with_its_line(
+    project: Path, text: str, said: str
+) -> None:
+    declare(project, text)
+    with pytest.raises(LabError, match=said):
+        require_contract(project)
+
+
+def test_a_package_without_its_script_is_refused(project: Path) -> None:
+    (project / APPLICATION).unlink()
+    with pytest.raises(LabError, match=r"is not used: the project has no spark/silver\.py"):
+        require_contract(project)
+
+
+def test_the_application_itself_refuses_another_contract_before_it_uses_it(tmp_path: Path) -> None:
+    """On EMR and in containers: names that it imports may be missing in that contract."""
+    (tmp_path / "lakecontract").mkdir()
+    (tmp_path / "lakecontract" / "__init__.py").write_text("VERSION = 7\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", "import lakehouse.app"],
+        env={"PYTHONPATH": f"{tmp_path}:{shipped_package().parent}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "needs version 1 of the package lakecontract, and version 7 is installed" in done.stderr

@@ -15,13 +15,15 @@ import yaml
 
 from labctl.config.lab_config import LabConfig
 from labctl.images.recipes import RECIPES, STEPS
-from labctl.runtimes.compose.compose_file import written_files
+from labctl.images.sources import SOURCES
+from labctl.runtimes.compose.compose_file import written_files, yaml_pair
 from labctl.runtimes.compose.container_secrets import write_service_secrets
 from labctl.services import (
     connect_service,
     kafka_service,
 )
-from labctl.services.lab_services import PASSWORDS
+from labctl.services.container import BUCKET, REGION
+from labctl.services.lab_services import PASSWORDS, container_forms
 from labctl.services.lab_services import SERVICES as LAB_SERVICES
 
 PROJECT = Path(__file__).parents[2]
@@ -41,10 +43,32 @@ def test_the_files_are_those_of_the_services_records() -> None:
         assert (COMPOSE / path).read_text(encoding="utf-8") == text, path
 
 
+def test_the_written_file_says_what_the_records_say(services: dict[str, Any]) -> None:
+    """Long texts are folded, and come out of the file as they went in."""
+    for service, form in container_forms(LAB_SERVICES):
+        for container in (form.service, *form.beside):
+            written = services[container.name]
+            for key in ("command", "entrypoint"):
+                assert tuple(written.get(key, ())) == getattr(container, key)
+            assert written.get("environment", {}) == container.environment
+            assert written.get("healthcheck", {}).get("test", []) == list(
+                container.health.test if container.health else ()
+            )
+        assert services[service.name]["stop_grace_period"].endswith("s")
+
+
+def test_a_text_that_folding_would_change_is_not_folded() -> None:
+    for text in ("a " * 80 + " b", "a\nb" * 60, "word " * 40 + "end"):
+        lines = "\n".join(yaml_pair("key", text, "", {}))
+        assert yaml.safe_load(lines) == {"key": text}
+
+
 def test_the_servers_begin_with_the_databases_of_the_shipped_lab(services: dict[str, Any]) -> None:
     postgres, mysql = (services[name]["environment"] for name in ("postgres", "mysql"))
     assert postgres["POSTGRES_DB"] == LAB.sources["postgres"].database
     assert mysql["MYSQL_DATABASE"] == LAB.sources["mysql"].schemas[0]
+    assert f"${{LAB_BUCKET:-{LAB.lake.bucket}}}" == BUCKET
+    assert f"${{LAB_REGION:-{LAB.lake.region}}}" == REGION
 
 
 @pytest.fixture(scope="module")
@@ -185,6 +209,16 @@ def test_keeps_to_what_engine_20_can_do(name: str) -> None:
     assert "configs" not in document
     for service in document["services"].values():
         assert "start_interval" not in service.get("healthcheck", {})
+
+
+def test_the_context_of_silvers_image_has_what_it_copies() -> None:
+    lines = (PROJECT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    let_in = {line[1:] for line in lines if line.startswith("!")}
+    assert let_in == set(SOURCES) - {".dockerignore"}
+    dockerfile = (COMPOSE / "images/silver/Dockerfile").read_text(encoding="utf-8")
+    for words in re.findall(r"^COPY (?!--from)(.+) \S+$", dockerfile, re.MULTILINE):
+        for source in words.split():
+            assert any(source == one or source.startswith(f"{one}/") for one in let_in), source
 
 
 @pytest.mark.parametrize("path", sorted(COMPOSE.rglob("Dockerfile")), ids=lambda p: p.parent.name)

@@ -313,6 +313,21 @@ def test_a_running_lab_is_not_taken_over_by_another_checkout(
     assert lab.state.load()["project"] == str(tmp_path)
 
 
+def test_a_project_whose_application_needs_another_contract_is_refused(
+    lab: Lab, machine: Machine, serve: Any, tmp_path: Path
+) -> None:
+    serve(replace(ALONE, name="silver"))
+    shutil.copy(PROJECT / "lab.toml", tmp_path)
+    for folder in ("connectors", "spark"):
+        shutil.copytree(PROJECT / folder, tmp_path / folder)
+    (tmp_path / "spark" / "lakehouse" / "__init__.py").write_text("CONTRACT = 7\n")
+    other = replace(lab, project=tmp_path)
+    vars(other)["runtime"] = machine
+    with pytest.raises(LabError, match=r"needs version 7, .* has version 1 "):
+        up(other, Reporter())
+    assert machine.started == []
+
+
 OWN = replace(service("own"), is_own=True)
 
 

@@ -100,7 +100,7 @@ _READ_AS_TEXT = (
     "bit",
     "bit varying",
 )
-_UNTYPED = "driver.stringtype"
+_STRING_TYPE_KEY = "driver.stringtype"
 """Setting of PostgreSQL's driver by which the server decides what type a text is."""
 
 
@@ -169,9 +169,10 @@ def postgres_reload_refused(
 ) -> str | None:
     """Return why Debezium cannot read a table again while it streams; None if it can.
 
-    An incremental snapshot of Debezium 3.3.1 reads a table without its stored generated columns:
+    An incremental snapshot of Debezium (3.3.1) reads a table without its stored generated columns:
     each becomes NULL in every row, and the next change ends the connector. Debezium 3.6.1 compares
-    some keys with a text, and money with a number.
+    some keys with a text, and money with a number. The key is taken to be the primary key; a table
+    that `message.key.columns` names may have another.
     """
     table = (database.qualified(ref),)
     if stored := database.execute(_STORED, table):
@@ -180,9 +181,9 @@ def postgres_reload_refused(
     for name, kind in database.execute(_KEY_TYPES, table):
         if kind == "money":
             return f"Debezium would compare its key {name}, which is money, with a number"
-        if kind in _READ_AS_TEXT and connector.get(_UNTYPED) != "unspecified":
+        if kind in _READ_AS_TEXT and connector.get(_STRING_TYPE_KEY) != "unspecified":
             return (
                 f"Debezium would compare its key {name}, a {kind}, with a text, unless the "
-                f'connector\'s file has "{_UNTYPED}": "unspecified" (then labctl connectors apply)'
+                f'file has "{_STRING_TYPE_KEY}": "unspecified" (then labctl connectors apply)'
             )
     return None

@@ -45,7 +45,8 @@ IF NOT EXISTS (SELECT 1 FROM sys.tables
         WHERE object_id = OBJECT_ID({text_literal(_named(table))})
             AND is_tracked_by_cdc = 1)
     EXEC sys.sp_cdc_enable_table @source_schema = {text_literal(table.schema)},
-        @source_name = {text_literal(table.name)},{_instance(table)}
+        @source_name = {text_literal(table.name)},
+        @capture_instance = {_instance(table)},
         @role_name = N'cdc_reader', @supports_net_changes = 0;
 GO
 """
@@ -93,9 +94,8 @@ GO
 
 
 def _instance(table: TableRef) -> str:
-    """Return the argument that names a table's capture instance; "" for the default name."""
-    name = capture_instance(table)
-    return "" if name is None else f"\n        @capture_instance = {text_literal(name)},"
+    """Return the name of a table's capture instance as a literal: the default where it is short."""
+    return text_literal(capture_instance(table) or f"{table.schema}_{table.name}")
 
 
 def _signals(source: Preparation) -> str:

@@ -7,19 +7,28 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from labctl.artifacts.lock import load_lock
-from labctl.services.container import SILVER_IMAGE, ComposeService, Health, Image, Port, mounted
+from labctl.runtimes.compose.docker_engine import COMPOSE_FOLDER
+from labctl.services.container import (
+    LAB_FILE,
+    SILVER_IMAGE,
+    ComposeService,
+    Health,
+    Image,
+    Port,
+    mounted,
+    port_variable,
+)
 from labctl.services.lab_services import SERVICES, container_forms
 from labctl.services.service import Service
 from labctl.state.sockets import LOOPBACK
 
-__all__ = ["compose_file", "main", "stand_in_file", "written_files"]
+__all__ = ["main", "written_files", "yaml_pair"]
 
-COMPOSE_FOLDER = Path(__file__).parents[3] / "compose"
 _WIDTH = 100
 _HEAD = """\
 # The lab in containers: `docker compose up` here, or `labctl --profile compose up`. Ports, volumes,
@@ -44,21 +53,21 @@ x-health: &often
 services:
 """
 _STAND_IN_HEAD = """\
-# An override for machines that can pull no image: what takes the place of those that packages
-# cannot be made into.
+# An override for machines that cannot pull images. It replaces or disables services whose images
+# cannot be built from packages.
 #   docker compose -f compose.yaml -f stand-in.yaml up
 # Written by `make compose` from the services' records in labctl: change them there.
 services:
 """
 _SECRETS = ComposeService(
     "secrets",
-    Image("silver", SILVER_IMAGE.reference, is_built_here=True),
+    replace(SILVER_IMAGE, build=None),
     memory="256m",
     comment="Makes the passwords and the files connectors refer to, where they are missing; then it"
     " is done.",
     command=("python", "-m", "labctl.runtimes.compose.container_secrets", "/secrets"),
     mounts=(
-        mounted("${LAB_FILE:-../lab.toml}", "/lab/lab.toml"),
+        LAB_FILE,
         "${LAB_SECRETS:-./secrets}:/secrets",
     ),
     reads_secrets=False,
@@ -81,9 +90,8 @@ def written_files() -> dict[str, str]:
 
 def compose_file() -> str:
     """Return the text of the Compose file."""
-    once: dict[str, Any] = {"user": "0", "network_mode": "none"}
-    made = _keys(_SECRETS, None)
-    blocks = [_block(_SECRETS, {"image": made.pop("image"), **once, **made})]
+    alone = {"user": "0", "network_mode": "none"}
+    blocks = [_block(_SECRETS, {**_keys(_SECRETS, None), **alone})]
     volumes: dict[str, None] = {}
     for service, form in container_forms(SERVICES):
         for container in (form.service, *form.beside):
@@ -109,7 +117,7 @@ def stand_in_file() -> str:
             if beside.name in form.sidecars and not any(
                 recipe.name == beside.name for recipe in form.recipes
             ):
-                # Its image cannot be built from packages, and nothing depends on it.
+                # Nothing depends on it.
                 blocks.append(_block(beside, {"profiles": ["tools"]}))
     return _STAND_IN_HEAD + "\n".join(blocks)
 
@@ -164,8 +172,10 @@ def _stop_signal(service: Service | None) -> str:
 
 
 def _grace(container: ComposeService, service: Service | None) -> str:
-    seconds = container.stop_seconds or (service.stop_seconds if service else None)
-    return f"{seconds}s" if seconds else ""
+    seconds = container.stop_seconds
+    if seconds is None and service is not None:
+        seconds = service.stop_seconds
+    return "" if seconds is None else f"{seconds}s"
 
 
 def _volumes(container: ComposeService) -> Iterator[str]:
@@ -182,7 +192,7 @@ def _ports(container: ComposeService, service: Service | None) -> tuple[Port, ..
     if container.ports is not None or service is None:
         return container.ports or ()
     return tuple(
-        Port(f"{service.name}_{endpoint}_PORT".upper(), port, port)
+        Port(port_variable(service.name, endpoint), port, port)
         for endpoint, port in service.ports.items()
     )
 
@@ -208,6 +218,8 @@ def _dependencies(container: ComposeService, service: Service | None) -> dict[st
 
 def _block(container: ComposeService, keys: Mapping[str, Any]) -> str:
     """Return a service's part of the file."""
+    if unknown := set(container.comments) - {*keys, *container.environment}:
+        raise ValueError(f"{container.name} has comments on {unknown}, which it lacks")
     lines = [*_comment(container.comment, "  "), f"  {container.name}:"]
     for key, value in keys.items():
         lines += _lines(key, value, "    ", container.comments)
@@ -222,10 +234,11 @@ def _comment(text: str, indent: str) -> list[str]:
 
 def _lines(key: str, value: Any, indent: str, comments: Mapping[str, str]) -> list[str]:
     """Return a key with its comment and its value, which is on one line if there is space."""
-    return [*_comment(comments.get(key, ""), indent), *_pair(key, value, indent, comments)]
+    return [*_comment(comments.get(key, ""), indent), *yaml_pair(key, value, indent, comments)]
 
 
-def _pair(key: str, value: Any, indent: str, comments: Mapping[str, str]) -> list[str]:
+def yaml_pair(key: str, value: Any, indent: str, comments: Mapping[str, str]) -> list[str]:
+    """Return the lines of a key with its value; `comments` are those of keys in the value."""
     if key == _MERGE:
         return [f"{indent}{_MERGE}: *{value}"]
     short = f"{indent}{key}: {_flow(value)}"
@@ -257,7 +270,10 @@ def _folded(text: str, indent: str) -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
-    return _flow(text) if len(wrapped) == 1 else "\n".join([">-", *wrapped])
+    # YAML makes one blank of each end of a line, and nothing else.
+    if len(wrapped) == 1 or " ".join(line.strip() for line in wrapped) != text:
+        return _flow(text)
+    return "\n".join([">-", *wrapped])
 
 
 def _flow(value: Any) -> str:

@@ -13,8 +13,9 @@ from collections.abc import Callable
 from labctl.artifacts import ArtifactStore
 from labctl.config.lab_config import LabConfig
 from labctl.runtimes.compose.container_addresses import network_endpoints
-from labctl.runtimes.compose.silver_container import ANY_ADDRESS, CONF, PROJECT, SECRETS
+from labctl.runtimes.compose.silver_container import ANY_ADDRESS, CONF, PROJECT
 from labctl.services import metastore_service, thriftserver_service
+from labctl.services.container import SECRETS
 from labctl.services.lab_services import PASSWORDS
 from labctl.services.service import Context, Process, Service
 

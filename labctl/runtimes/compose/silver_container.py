@@ -17,11 +17,13 @@ from pathlib import Path
 
 import requests
 
+from labctl.application import require_contract
 from labctl.artifacts import ArtifactStore
 from labctl.config.endpoints import Connect, Endpoints
 from labctl.config.lab_config import LabConfig, lab_file
 from labctl.runtimes.compose.container_addresses import network_endpoints
 from labctl.services import silver_service
+from labctl.services.container import SECRETS
 from labctl.services.lab_services import PASSWORDS, SERVICES
 from labctl.services.service import Context
 from labctl.sinks import require_readable, sink_files, used_sinks
@@ -33,7 +35,6 @@ from lakecontract.sink_keys import SINK_CONNECTOR
 __all__ = ["ANY_ADDRESS", "main", "silver_context", "silver_digest", "sink_is_installed"]
 
 PROJECT = Path("/lab")
-SECRETS = Path("/run/secrets")
 DATA = Path("/data")
 CONF = Path("/run/lab")
 ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - of the container, published on the host's loopback
@@ -106,7 +107,8 @@ def _settings(text: str) -> str:
 
 
 def main() -> None:
-    """Replace this process by `spark-submit`."""
+    """Replace this process by `spark-submit`. Raises LabError for an unfit application."""
+    require_contract(PROJECT)
     config = LabConfig.load(PROJECT / "lab.toml").with_source(os.environ["LAB_SILVER_SOURCE"])
     keys = read_properties(SECRETS / SECRET_PREFIX / "objectstore")
     # This service does not get the other passwords.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 from psycopg2.extensions import parse_dsn
 from pydantic import SecretStr
@@ -15,10 +14,10 @@ from pydantic import SecretStr
 from labctl.config.endpoints import Database
 from labctl.engines.postgres.postgres_client import ensure_database
 from labctl.engines.sqlserver import sqlserver_service as sqlserver
+from labctl.services.container import SECRETS
 
 __all__ = ["main"]
 
-SECRETS = Path("/run/secrets")
 ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - of the container, published on the host's loopback
 
 

@@ -10,6 +10,7 @@ from labctl.config.lab_config import ComposeProfile, LabConfig, lab_file
 from labctl.images import image_work, references, source_digest, sources
 from labctl.runtimes.compose.silver_container import silver_digest
 from labctl.services import connect_service
+from labctl.services.container import port_variable
 from labctl.services.lab_services import compose_variables, services_of
 from labctl.services.local_endpoints import loopback_endpoints
 from labctl.shipped import own_or_shipped
@@ -31,7 +32,7 @@ def lab_variables(
     """Return the variables by name. `lab_ports` are by service and endpoint."""
     name = f"labctl-{state.name}"
     ports = {
-        f"{service}_{endpoint}_PORT".upper(): str(port)
+        port_variable(service, endpoint): str(port)
         for service, endpoints in lab_ports.items()
         if service not in config.own_services
         for endpoint, port in endpoints.items()

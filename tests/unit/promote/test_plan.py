@@ -218,6 +218,20 @@ def test_spark_gets_the_classes_of_record_keys_with_the_hudi_they_are_made_for(
     ] == (uploaded)
 
 
+def test_the_application_goes_with_the_contract_that_it_needs(
+    promote: Promote, project: Path
+) -> None:
+    uploads = spark_uploads(promote()).values()
+    (content,) = [one.content for one in uploads if re.search(r"lakehouse-\w+\.zip", one.key)]
+    assert isinstance(content, bytes)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert {"lakehouse/app.py", "lakecontract/__init__.py"} <= set(archive.namelist())
+    own = project / "spark" / "lakehouse" / "__init__.py"
+    own.write_text("CONTRACT = 7\n", encoding="utf-8")
+    with pytest.raises(LabError, match="needs version 7"):
+        spark_uploads(promote())
+
+
 @pytest.mark.parametrize(("hudi", "catalog"), [("lock", "hive"), ("release", "glue")])
 def test_the_application_registers_its_tables(promote: Promote, hudi: str, catalog: str) -> None:
     """Beside its commits, so that Hudi's writer is not asked to do it in the middle of them."""
@@ -325,8 +339,8 @@ def test_a_capture_instance_has_one_name_everywhere() -> None:
     source = Preparation("shop", ("crm",), (short, long), "cdc", "", (), multi_az=False)
     text = SQLSERVER.preparation(source)
     assert text.count("sp_cdc_enable_table") == 2
-    (named,) = re.findall(r"@capture_instance = N'([^']+)'", text)
-    assert named == capture_instance(long)
+    named = re.findall(r"@capture_instance = N'([^']+)'", text)
+    assert named == ["crm_user", capture_instance(long)]
 
 
 def test_secrets_have_names_and_no_values(promote: Promote) -> None:

@@ -223,6 +223,19 @@ def test_code_and_settings_are_looked_at_before_a_service_is_stopped(
     assert doing.done == []
 
 
+def test_an_application_that_needs_another_contract_is_not_started(
+    project: Path, doing: Doing, watcher: Watcher
+) -> None:
+    (project / "spark" / "silver.py").write_text("from lakehouse.app import main\n")
+    package = project / "spark" / "lakehouse"
+    package.mkdir()
+    (package / "__init__.py").write_text("CONTRACT = 7\n")
+    watcher.look()
+    (outcome,) = doing.told
+    assert "needs version 7" in outcome.said
+    assert doing.done == []
+
+
 def test_an_application_that_cannot_be_imported_is_not_started(
     project: Path, doing: Doing, watcher: Watcher
 ) -> None:
