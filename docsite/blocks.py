@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from docsite.containers import containers_table
 from docsite.docstrings import attributes, functions
 from docsite.keys import aws_keys, keys
 from docsite.suites import suites_table
@@ -42,6 +43,7 @@ def fixtures() -> str:
 
 BLOCKS: dict[str, Callable[[], str]] = {
     "aws-keys": aws_keys,
+    "containers": containers_table,
     "exit-codes": exit_codes,
     "fixtures": fixtures,
     "keys": keys,
