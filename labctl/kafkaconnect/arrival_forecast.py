@@ -20,14 +20,13 @@ from labctl.sources.capture_limits import NO_LIMITS, Limits
 from labctl.sources.engine_registry import ENGINES
 from labctl.sources.uncompared import arrival
 from lakecontract.bookkeeping import BOOKKEEPING
+from lakecontract.deletes import DELETED
 
 __all__ = ["Finding", "Verdict", "silver_column", "table_findings"]
 
 Verdict = Literal["exact", "as text", "lossy", "not compared", "not captured", "refused"]
 """Verdict on a column. `not compared`: it arrives, but nothing proves that it is exact."""
 
-_DELETED = "__deleted"
-"""Column that the connector's unwrap transform always adds."""
 _TEXT_TYPES = re.compile(r"(?:n?(?:var)?char|n?text|(?:tiny|medium|long)text|character.*|enum|set)")
 _TOPIC_NAME = re.compile(r"[A-Za-z0-9._-]+")
 
@@ -229,7 +228,7 @@ def _added(config: Mapping[str, str]) -> Iterator[str]:
     """Yield the names of the columns that the connector's transforms add to each row."""
     for alias in unwrapping(config):
         begin = f"transforms.{alias}.add.fields"
-        yield _DELETED
+        yield DELETED  # which the transform always adds
         prefix = config.get(f"{begin}.prefix", "__")
         for field in names(config.get(begin)):
             source, _, renamed = field.partition(":")
