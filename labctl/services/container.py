@@ -7,7 +7,7 @@ Texts are in Compose's own syntax: `${NAME:-default}` is a variable, and `$$` is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from labctl.config.endpoints import Endpoints
@@ -15,6 +15,7 @@ from labctl.config.lab_config import LabConfig
 
 __all__ = [
     "BUCKET",
+    "BUILT_SILVER_IMAGE",
     "LAB_FILE",
     "LAB_FOLDER",
     "LAB_NAME",
@@ -93,6 +94,8 @@ SILVER_IMAGE = Image(
     is_built_here=True,
 )
 """The image with Python, Spark and labctl."""
+BUILT_SILVER_IMAGE = replace(SILVER_IMAGE, build=None)
+"""The same image for a service that does not build it."""
 
 
 def port_variable(service: str, endpoint: str) -> str:

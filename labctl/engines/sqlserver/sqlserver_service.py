@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from labctl.config.endpoints import Database, Endpoints, client_url
 from labctl.engines.postgres.postgres_service import STAND_IN_DATABASE
 from labctl.engines.sqlserver import ADMIN
 from labctl.services.container import (
-    SILVER_IMAGE,
+    BUILT_SILVER_IMAGE,
     ComposeService,
     Container,
     Files,
@@ -191,7 +190,7 @@ _CONTAINER = ComposeService(
 )
 _STAND_IN = ComposeService(
     "sqlserver",
-    replace(SILVER_IMAGE, build=None),
+    BUILT_SILVER_IMAGE,
     memory="384m",
     comment="The lab's own stand-in, which is not SQL Server: docs/sqlserver-stand-in.md says what"
     " it can do. Microsoft's image has no build for arm64, either.",

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 from labctl.artifacts.lock import load_lock
 from labctl.runtimes.compose.docker_engine import COMPOSE_FOLDER
 from labctl.services.container import (
+    BUILT_SILVER_IMAGE,
     LAB_FILE,
-    SILVER_IMAGE,
     ComposeService,
     Health,
     Image,
@@ -61,7 +60,7 @@ services:
 """
 _SECRETS = ComposeService(
     "secrets",
-    replace(SILVER_IMAGE, build=None),
+    BUILT_SILVER_IMAGE,
     memory="256m",
     comment="Makes the passwords and the files connectors refer to, where they are missing; then it"
     " is done.",
