@@ -15,6 +15,7 @@ __all__ = [
     "APPLICATION",
     "PACKAGE",
     "application_package",
+    "contract_package",
     "own_jar",
     "require_contract",
     "shipped_package",
@@ -33,6 +34,11 @@ def shipped_package() -> Path:
     assert spec is not None  # noqa: S101 - labctl's own distribution has it
     assert spec.submodule_search_locations is not None  # noqa: S101 - it is a package
     return Path(spec.submodule_search_locations[0])
+
+
+def contract_package() -> Path:
+    """Return the folder of the contract's package."""
+    return Path(lakecontract.__path__[0])
 
 
 def application_package(project: Path) -> Path:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import lakecontract
 from labctl.application import (
     APPLICATION,
     PACKAGE,
     application_package,
+    contract_package,
     own_jar,
     require_contract,
 )
@@ -82,7 +82,7 @@ def python_package(promotion: Promotion) -> Upload:
     Raises LabError (USAGE) if the application needs another contract.
     """
     require_contract(promotion.project)
-    packages = (application_package(promotion.project), Path(lakecontract.__path__[0]))
+    packages = (application_package(promotion.project), contract_package())
     content = {
         path.relative_to(package.parent).as_posix(): path.read_bytes()
         for package in packages

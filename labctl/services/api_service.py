@@ -29,11 +29,10 @@ from labctl.services.container import (
     ComposeService,
     Container,
     Image,
-    Port,
     Recipe,
     answers_http,
     mounted,
-    port_variable,
+    published,
 )
 from labctl.services.service import Context, NativeService, Process, Service
 from labctl.services.sqlapi_service import SqlApi
@@ -273,7 +272,7 @@ _FRONT = ComposeService(
     environment={"API_PORT": str(_PORT), "API_ALIVE": ALIVE},
     reads_secrets=False,
     mounts=(mounted("./api/haproxy.cfg", LAB_FOLDER / "haproxy.cfg"),),
-    ports=(Port(port_variable("api", "http"), _PORT, _PORT),),
+    ports=(published("api", "http", _PORT),),
     health=answers_http(_PORT, ALIVE),
     depends_on=("api",),
     profiles=("api",),

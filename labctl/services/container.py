@@ -32,6 +32,7 @@ __all__ = [
     "answers_http",
     "mounted",
     "port_variable",
+    "published",
     "written_file",
 ]
 
@@ -117,6 +118,11 @@ class Port:
     def value(self) -> str:
         """The host's port, as a variable."""
         return f"${{{self.variable}:-{self.preferred}}}"
+
+
+def published(service: str, endpoint: str, port: int) -> Port:
+    """Return the port of a lab's service that is published under its own number."""
+    return Port(port_variable(service, endpoint), port, port)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from labctl.services.container import (
     Port,
     Recipe,
     mounted,
-    port_variable,
+    published,
     written_file,
 )
 from labctl.services.data_folder import is_made, made_whole
@@ -212,7 +212,7 @@ def _secrets(endpoints: Endpoints, passwords: Mapping[str, str]) -> dict[str, Fi
 
 
 _DATA = "/var/lib/kafka/data"
-_PORT = Port(port_variable("kafka", "broker"), BROKER_PORT, BROKER_PORT)
+_PORT = published("kafka", "broker", BROKER_PORT)
 _CONTAINER = ComposeService(
     "kafka",
     Image("kafka", "apache/kafka:{version}", artifact="kafka"),

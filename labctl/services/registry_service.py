@@ -15,7 +15,7 @@ from labctl.services.container import (
     Recipe,
     answers_http,
     mounted,
-    port_variable,
+    published,
 )
 from labctl.services.jvm import container_flags, java
 from labctl.services.service import Context, NativeService, Process, Service, Suspension
@@ -74,7 +74,7 @@ def _probe(context: Context) -> str:
 
 
 _UI_PORT = Port("REGISTRY_UI_PORT", 8888, 8080)
-_HTTP_PORT = Port(port_variable("registry", "http"), _PORT, _PORT)
+_HTTP_PORT = published("registry", "http", _PORT)
 _CONTAINER = ComposeService(
     "registry",
     Image("registry", "apicurio/apicurio-registry:{version}", artifact="apicurio-registry"),

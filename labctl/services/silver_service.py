@@ -11,8 +11,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-import lakecontract
-from labctl.application import APPLICATION, application_package, own_jar
+from labctl.application import APPLICATION, application_package, contract_package, own_jar
 from labctl.config.endpoints import Silver
 from labctl.config.kafka_clients import java_settings
 from labctl.config.lab_config import LabConfig
@@ -107,7 +106,7 @@ def _session_files(project: Path) -> Iterator[Path]:
     yield application
     yield own_or_shipped(project, LOG4J2)
     yield from sorted(application_package(project).rglob("*.py"))
-    yield from sorted(Path(lakecontract.__path__[0]).rglob("*.py"))
+    yield from sorted(contract_package().rglob("*.py"))
     yield own_jar(project)
 
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-import lakecontract
-from labctl.application import APPLICATION, PACKAGE
+from labctl.application import APPLICATION, PACKAGE, contract_package
 from labctl.config.lab_config import LabConfig, Source
 from labctl.kafkaconnect.connector_files import PATTERN
 from labctl.services.connect_service import WORKER_FILE
@@ -102,9 +101,8 @@ def _files(project: Path, config: LabConfig, lab_file: Path) -> Iterator[tuple[P
     for path in (application.parent / PACKAGE).rglob("*.py"):
         yield path, Use(Role.CODE)
     # The contract is part of labctl; only whoever works on labctl itself changes it.
-    contract = Path(lakecontract.__path__[0])
-    if contract.is_relative_to(project):
-        for path in contract.rglob("*.py"):
+    if contract_package().is_relative_to(project):
+        for path in contract_package().rglob("*.py"):
             yield path, Use(Role.CODE)
     for name, source in config.sources.items():
         for path in _schema_files(project, source):

@@ -207,7 +207,6 @@ _STAND_IN = ComposeService(
         )
     ),
     reads_secrets=False,
-    ports=(),
 )
 
 SERVICE = Service(

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import chain
 from typing import Any
 
-from labctl.artifacts.lock import load_lock
+from labctl.artifacts.lock import Lock, load_lock
 from labctl.runtimes.compose.docker_engine import COMPOSE_FOLDER
 from labctl.services.container import (
     BUILT_SILVER_IMAGE,
@@ -20,7 +21,7 @@ from labctl.services.container import (
     Image,
     Port,
     mounted,
-    port_variable,
+    published,
 )
 from labctl.services.lab_services import SERVICES, container_forms
 from labctl.services.service import Service
@@ -158,11 +159,16 @@ def _versioned(value: Any, image: Image) -> Any:
     """Return a value of the image with the locked version of its artefact."""
     match value:
         case str() if image.artifact is not None:
-            return value.replace("{version}", load_lock().artifacts[image.artifact].version)
+            return value.replace("{version}", _lock().artifacts[image.artifact].version)
         case Mapping():
             return {key: _versioned(item, image) for key, item in value.items()}
         case _:
             return value
+
+
+@cache
+def _lock() -> Lock:
+    return load_lock()
 
 
 def _stop_signal(service: Service | None) -> str:
@@ -191,8 +197,7 @@ def _ports(container: ComposeService, service: Service | None) -> tuple[Port, ..
     if container.ports is not None or service is None:
         return container.ports or ()
     return tuple(
-        Port(port_variable(service.name, endpoint), port, port)
-        for endpoint, port in service.ports.items()
+        published(service.name, endpoint, port) for endpoint, port in service.ports.items()
     )
 
 

@@ -223,13 +223,19 @@ def test_code_and_settings_are_looked_at_before_a_service_is_stopped(
     assert doing.done == []
 
 
-def test_an_application_that_needs_another_contract_is_not_started(
-    project: Path, doing: Doing, watcher: Watcher
-) -> None:
+def own_application(project: Path, *, contract: int) -> Path:
+    """Give the project an application of its own; return the folder of its package."""
     (project / "spark" / "silver.py").write_text("from lakehouse.app import main\n")
     package = project / "spark" / "lakehouse"
     package.mkdir()
-    (package / "__init__.py").write_text("CONTRACT = 7\n")
+    (package / "__init__.py").write_text(f"CONTRACT = {contract}\n")
+    return package
+
+
+def test_an_application_that_needs_another_contract_is_not_started(
+    project: Path, doing: Doing, watcher: Watcher
+) -> None:
+    own_application(project, contract=7)
     watcher.look()
     (outcome,) = doing.told
     assert "needs version 7" in outcome.said
@@ -239,10 +245,7 @@ def test_an_application_that_needs_another_contract_is_not_started(
 def test_an_application_that_cannot_be_imported_is_not_started(
     project: Path, doing: Doing, watcher: Watcher
 ) -> None:
-    (project / "spark" / "silver.py").write_text("from lakehouse.app import main\n")
-    package = project / "spark" / "lakehouse"
-    package.mkdir()
-    (package / "__init__.py").write_text("CONTRACT = 1\n")
+    package = own_application(project, contract=1)
     (package / "app.py").write_text("from lakehouse.nowhere import main\n")
     watcher.look()
     (outcome,) = doing.told
