@@ -100,7 +100,9 @@ def _end(result: Result, column: Column, values: ValueClass, phase: Phase) -> En
     if result.end is End.EQUAL:
         return End.EQUAL
     if result.end is End.UNCOMPARED:
-        return End.UNCOMPARED if f"{column.name}: " in result.reason else End.EQUAL
+        if f"{column.name}: " not in result.reason:
+            return End.EQUAL
+        return None if _is_uncompared_by_table(result.case, column) else End.UNCOMPARED
     if result.end in (End.PUT_ASIDE, End.REFUSED):
         # Values that silver cannot hold are the reason wherever a column has some.
         is_other = values is not ValueClass.BEYOND and _has_beyond(result.case, column)
@@ -111,6 +113,25 @@ def _end(result: Result, column: Column, values: ValueClass, phase: Phase) -> En
         alone = others == [column] or not others
         return End.FAILED if alone or f"column {column.name}:" in result.reason else None
     return None
+
+
+def _is_uncompared_by_table(case: Case, column: Column) -> bool:
+    """Return whether a column may be uncompared because of its table, whatever its type is.
+
+    In a table with partitions or generated columns, PostgreSQL's log has only the key of an old
+    row, so columns that Debezium cannot read again are left out of capture. Without a second form
+    of its key, a table has no second comparison. A column that is retyped has another type.
+    """
+    others = [one for one in case.columns if one is not column]
+    return (
+        case.parted
+        or any(one.generated for one in others)
+        or any(one.name in case.keys and one.kind.form is None for one in others)
+        or any(
+            change.what == "retype" and change.column and change.column.name == column.name
+            for change in case.history
+        )
+    )
 
 
 def _has_beyond(case: Case, column: Column) -> bool:

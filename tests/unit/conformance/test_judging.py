@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from labctl.conformance.cases import Case, Cell, Column, Kind, ValueClass
+from labctl.conformance.cases import Case, Cell, Change, Column, Kind, ValueClass
 from labctl.conformance.conformance_report import counts_of, failure_of
 from labctl.conformance.generation import generate
 from labctl.conformance.judging import End, Phase, Result, judged
@@ -16,6 +17,7 @@ from labctl.conformance.shrink import shrink
 from labctl.verify import State, TableVerdict
 from labctl.verify.diff import TableDiff
 
+INTEGER, PATH = Kind("integer", "integer", "7", ("1", "2")), Kind("jsonpath", None, "'$'", ())
 EQUAL = TableDiff(3, 3)
 DIFFERENT = TableDiff(3, 2, missing=1)
 UNREAD = TableDiff(3, 3, columns_incomparable=("a: money",))
@@ -154,16 +156,8 @@ def test_the_matrix_keeps_the_worst_of_what_tables_showed() -> None:
     ],
 )
 def test_a_type_is_blamed_for_its_values_and_not_for_names(reason: str, blamed: bool) -> None:
-    kind = Kind("integer", "integer", "7", ("1", "2"))
-    case = Case(
-        "postgres",
-        1,
-        "t",
-        (Column("c1", kind),),
-        (),
-        ((1, {"c1": Cell(ValueClass.NULL, "NULL")}),),
-        (),
-    )
+    row = {"c1": Cell(ValueClass.NULL, "NULL")}
+    case = Case("postgres", 1, "t", (Column("c1", INTEGER),), (), ((1, row),), ())
     aside = [Result(case, End.PUT_ASIDE, Phase.LOAD, reason)]
     assert [cell.end for cell in matrix_of(aside, [])] == [End.PUT_ASIDE] * blamed
     assert matrix_of(aside, [], {"postgres": ["integer"]}) == []
@@ -178,6 +172,25 @@ def test_values_that_silver_cannot_hold_are_blamed_and_none_beside_them() -> Non
     assert [(cell.values, cell.end) for cell in matrix_of([aside], [])] == [
         (ValueClass.BEYOND, End.PUT_ASIDE)
     ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "ends"),
+    [
+        ({}, [End.UNCOMPARED]),
+        ({"parted": True}, []),
+        ({"history": (Change("retype", column=Column("c1", INTEGER), text="text"),)}, []),
+        ({"keys": ("k",), "columns": (Column("c1", INTEGER), Column("k", PATH))}, []),
+        ({"columns": (Column("c1", INTEGER), Column("g", INTEGER, generated="AS (1)"))}, []),
+    ],
+)
+def test_a_type_is_not_blamed_where_its_table_is_why_it_was_not_compared(
+    changes: dict[str, Any], ends: list[End]
+) -> None:
+    row = {"c1": Cell(ValueClass.NULL, "NULL")}
+    case = Case("postgres", 1, "t", (Column("c1", INTEGER),), (), ((1, row),), ())
+    result = Result(replace(case, **changes), End.UNCOMPARED, Phase.LOAD, "c1: not captured")
+    assert [cell.end for cell in matrix_of([result], [])] == ends
 
 
 def test_a_failure_is_kept_as_sql_with_the_command_that_repeats_it() -> None:
