@@ -15,7 +15,6 @@ from pyspark.sql.types import StructField, StructType
 from lakecontract.deletes import DELETED, MARK
 from lakecontract.properties import TableConfig
 from lakehouse.clock import InstantClock
-from lakehouse.earlier_layout import move_in
 from lakehouse.key_generator import KeyGenerator
 from lakehouse.layout import Layout, check_layout
 from lakehouse.placement import MOVED
@@ -90,7 +89,6 @@ class HudiTable:
     def __init__(self, spark: SparkSession, config: TableConfig, base_path: str) -> None:
         self.config = config
         self.path = f"{base_path.rstrip('/')}/{config.path}"
-        self._earlier_path = f"{base_path.rstrip('/')}/{config.table}"
         self.lock = threading.Lock()
         self.services = threading.Lock()
         self._spark = spark
@@ -112,10 +110,6 @@ class HudiTable:
     def is_ahead_of_clock(self) -> bool:
         """Whether its latest instant is in the future: nothing can be committed until then."""
         return self._clock.behind > 0
-
-    def take_over(self) -> None:
-        """Move the table to its place from where earlier versions kept it, if it is there."""
-        move_in(LakeFiles(self._spark), self._earlier_path, self.path)
 
     def exists(self) -> bool:
         """Return whether there has been a first commit, or an attempt at one."""

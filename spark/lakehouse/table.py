@@ -76,7 +76,6 @@ class TableWriter:
         not that of its properties, and RemadeTopicError when `topic`, the source of its changes, is
         not the topic of its offsets.
         """
-        self.table.take_over()
         if self._storage.exists(self._refill_request_path):
             self.table.remove()
             self._dead_letters.give_up(self.table.config.topic)

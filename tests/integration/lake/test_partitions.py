@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,9 @@ from labctl.lake import Lake, View
 from labctl.lake.silver_table import SilverTable
 from lakecontract.errors import PermanentError, SchemaChangeError
 from lakecontract.properties import TableConfig
-from lakehouse.earlier_layout import move_in
 from lakehouse.hudi import HudiTable
 from lakehouse.placement import Placement, check_columns
 from lakehouse.schema import POSITION_COLUMNS
-from lakehouse.storage import LakeFiles
 from tests.integration.lake.table_files import table_config
 
 pytestmark = [
@@ -182,27 +180,3 @@ def test_what_cannot_be_a_partition_is_told(
     long = Museum(spark, lake, config)
     with pytest.raises(PermanentError, match="300 characters, is too long"):
         long.commit((1, "x" * 300, "u"))
-
-
-@pytest.fixture
-def storage(spark: SparkSession) -> Iterator[LakeFiles]:
-    yield LakeFiles(spark)
-
-
-def test_a_table_of_an_earlier_version_moves_to_its_database(
-    storage: LakeFiles, tmp_path: Path
-) -> None:
-    old, new = tmp_path / "silver" / "sale", tmp_path / "silver" / "tickit" / "sale"
-    names = (".hoodie/hoodie.properties", ".hoodie/timeline/1.commit", "a.parquet", ".b.log.1")
-    for name in names:
-        (old / name).parent.mkdir(parents=True, exist_ok=True)
-        (old / name).write_text(name)
-    # What a process had moved before it died.
-    (new / "timeline").parent.mkdir(parents=True)
-    (old / "a.parquet").rename(new / "a.parquet")
-
-    for _ in range(2):
-        move_in(storage, old.as_uri(), new.as_uri())
-
-    assert {name: (new / name).read_text() for name in names} == {name: name for name in names}
-    assert not (old / ".hoodie").exists()
