@@ -57,7 +57,7 @@ conformance: $(VENV)/run ## tables at random on the lab that runs (SEEDS=300), i
 compose: $(VENV)/dev ## the files in compose/, after a change of a service's record
 	$(BIN)/python -m labctl.runtimes.compose.compose_file
 
-bench-check: $(VENV)/run ## the ratios of `labctl bench floor` beside the committed ones: which are worse
+bench-check: $(VENV)/run ## the ratios of `labctl test bench floor` beside the committed ones: which are worse
 	$(BIN)/labctl bench floor --write build/floor.json --compare docs/benchmarks/floor.json
 
 # Else each of the workers would compile every test and all that tests import.

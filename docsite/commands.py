@@ -12,7 +12,7 @@ import typer
 
 from labctl.cli import COMMANDS
 
-__all__ = ["command_names", "command_pages", "is_command"]
+__all__ = ["command_pages", "is_command"]
 
 ON_EVERY_COMMAND = ("--lab", "--profile", "--output")
 
@@ -29,21 +29,25 @@ def command_pages() -> dict[str, str]:
     return pages
 
 
-def command_names() -> dict[str, frozenset[str]]:
-    """Return each command of the root with its subcommands; none where it has none."""
-    return {name: frozenset(getattr(_root().commands[name], "commands", {})) for name in COMMANDS}
-
-
-def is_command(name: str, below: str | None) -> bool:
-    """Return whether `labctl NAME BELOW` begins with a command that exists."""
-    known = command_names().get(name)
-    return known is not None and (not known or below is None or below in known)
+def is_command(*words: str | None) -> bool:
+    """Return whether `labctl WORDS` begins with a command that exists, or stops at a group."""
+    command = _root()
+    for word in words:
+        below = getattr(command, "commands", None)
+        if below is None or word is None:
+            return True
+        if word not in below:
+            return False
+        command = below[word]
+    return True
 
 
 @cache
 def _root() -> Any:
     for command in COMMANDS.values():
-        import_module(f"labctl.cli.{command.module}")
+        for one in (command, *command.commands.values()):
+            if one.module is not None:
+                import_module(f"labctl.cli.{one.module}")
     from labctl.cli.app import root
 
     return typer.main.get_command(root)

@@ -203,7 +203,7 @@ class ArtifactStore:
             raise LabError(f"{name} is not fetched: this machine's {status.path} is used")
         raise LabError(
             f"{name} {status.version} is {'damaged' if status.damaged else 'not fetched yet'}",
-            hint=f"run `labctl artifacts fetch {name}`",
+            hint=f"run `labctl tools artifacts fetch {name}`",
             details=status.damaged[:8],
             exit_code=ExitCode.ENVIRONMENT,
         )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
 from typing import NamedTuple
@@ -12,10 +13,12 @@ __all__ = ["COMMANDS", "SECTIONS", "main"]
 
 
 class _Command(NamedTuple):
-    module: str
-    """The module of this package that registers it."""
+    module: str | None
+    """The module of this package that registers it; None for a group that others register with."""
     summary: str
-    """Its line in `labctl --help`, which does not wrap it."""
+    """Its line in help, which does not wrap it."""
+    commands: Mapping[str, _Command] = MappingProxyType({})
+    """The commands below it that have modules of their own."""
 
 
 SECTIONS: Mapping[str, Mapping[str, _Command]] = MappingProxyType(
@@ -36,41 +39,82 @@ SECTIONS: Mapping[str, Mapping[str, _Command]] = MappingProxyType(
         "The pipeline": {
             "seed": _Command("seed", "Load data sets into the databases and stream them."),
             "connectors": _Command("connectors", "Validate, apply and look after connectors."),
-            "table": _Command("table", "Add, list, check, remove and import captured tables."),
-            "topics": _Command("topics", "List Kafka topics, show their records decoded."),
-            "bronze": _Command("bronze", "List bronze files, show their records."),
-            "deadletters": _Command("deadletters", "Show records put aside, and replay them."),
-            "rebuild": _Command("rebuild", "Write a silver table again from bronze."),
+            "table": _Command(
+                "table",
+                "Add, check, remove, import, rebuild captured tables.",
+                {"rebuild": _Command("rebuild", "Write a silver table again from bronze.")},
+            ),
+            "topics": _Command(
+                "topics",
+                "Show records: in Kafka, in bronze files, put aside.",
+                {
+                    "bronze": _Command("bronze", "List bronze files, show their records."),
+                    "deadletters": _Command(
+                        "deadletters", "Show records put aside, and replay them."
+                    ),
+                },
+            ),
         },
         "Reading the lake": {
             "query": _Command("query", "Run SQL over silver: now, as of a time, what changed."),
-            "sql": _Command("sql", "Ask Athena's API in a shell, or a file of statements."),
-            "athena": _Command("athena", "Run SQL by Athena's API; its history and kept queries."),
+            "athena": _Command(
+                "athena",
+                "Ask Athena's API: in a shell, once, or what was asked.",
+                {"shell": _Command("sql", "Ask Athena's API in a shell, or a file of statements.")},
+            ),
             "catalog": _Command("catalog", "List the catalog's tables; write what it lacks."),
-            "api": _Command("api", "Switch the lake API on, ask it much, see what it keeps."),
-            "notebook": _Command("notebook", "Open a notebook on the lab: Spark SQL, time travel."),
         },
         "Proof": {
             "verify": _Command("verify", "Compare every source row with silver, by content."),
             "trace": _Command("trace", "Follow one row from its source to silver."),
-            "latency": _Command("latency", "Measure a change's way from commit to query, by hop."),
-            "soak": _Command("soak", "Make faults under load, and count what was lost."),
-            "bench": _Command("bench", "Measure this machine: start, first load, one row."),
-            "conformance": _Command("conformance", "Prove it on generated tables and histories."),
+            "test": _Command(
+                None,
+                "Measure latency, or this machine; test by faults, by tables.",
+                {
+                    "latency": _Command(
+                        "latency", "Measure a change's way from commit to query, by hop."
+                    ),
+                    "soak": _Command("soak", "Make faults under load, and count what was lost."),
+                    "bench": _Command("bench", "Measure this machine: start, first load, one row."),
+                    "conformance": _Command(
+                        "conformance", "Prove it on generated tables and histories."
+                    ),
+                },
+            ),
         },
         "Clients": {
             "env": _Command("env", "Print variables for psql, mysql, aws and other clients."),
-            "psql": _Command("psql", "Run psql on the lab's PostgreSQL."),
-            "mysql": _Command("mysql", "Run mysql on the lab's MySQL."),
-            "sqlcmd": _Command("sqlcmd", "Run sqlcmd on the lab's SQL Server."),
-            "kafka": _Command("kafka", "Run Kafka's own tools on the lab's Kafka."),
-            "aws": _Command("aws", "Run the AWS CLI on the lab's object store."),
+            "client": _Command(
+                None,
+                "Run psql, mysql, sqlcmd, kafka, aws or a notebook.",
+                {
+                    "psql": _Command("psql", "Run psql on the lab's PostgreSQL."),
+                    "mysql": _Command("mysql", "Run mysql on the lab's MySQL."),
+                    "sqlcmd": _Command("sqlcmd", "Run sqlcmd on the lab's SQL Server."),
+                    "kafka": _Command("kafka", "Run Kafka's own tools on the lab's Kafka."),
+                    "aws": _Command("aws", "Run the AWS CLI on the lab's object store."),
+                    "notebook": _Command(
+                        "notebook", "Open a notebook on the lab: Spark SQL, time travel."
+                    ),
+                },
+            ),
         },
         "Elsewhere": {
             "promote": _Command("promote", "Plan, check and apply the same files on AWS."),
-            "images": _Command("images", "Build images for Compose from packages alone."),
-            "artifacts": _Command("artifacts", "Fetch, list and verify what services are made of."),
-            "sqlserver": _Command("sqlserver", "Run the SQL Server stand-in outside a lab."),
+            "tools": _Command(
+                None,
+                "The lake API, parts, images, the SQL Server stand-in.",
+                {
+                    "api": _Command("api", "Switch the lake API on, ask it much, see its cache."),
+                    "artifacts": _Command(
+                        "artifacts", "Fetch, list and verify what services are made of."
+                    ),
+                    "images": _Command("images", "Build images for Compose from packages alone."),
+                    "sqlserver": _Command(
+                        "sqlserver", "Run the SQL Server stand-in outside a lab."
+                    ),
+                },
+            ),
         },
     }
 )
@@ -82,35 +126,62 @@ COMMANDS: Mapping[str, _Command] = MappingProxyType(
 """The same without the headings."""
 
 
+_MOVED: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        name: (group, place)
+        for group, command in COMMANDS.items()
+        for place, below in command.commands.items()
+        for name in (below.module or place,)
+    }
+    | {"tables": ("table",)}
+)
+"""The old name of a command, with its words today."""
+
+
 def main() -> None:
     """Run the console script. It imports the command that was typed, and only names the others."""
-    from labctl.cli.app import announce, root
+    from labctl.cli.app import root
     from labctl.state.proxies import leave_loopback_out
     from sqlapi.pandas_left_out import leave_pandas_out
 
     leave_pandas_out()
     leave_loopback_out()
-    if _first_word(sys.argv[1:]) == "tables":
-        print(
-            "error: `labctl tables` is `labctl table` now\nnext:  labctl table import --help",
-            file=sys.stderr,
-        )
-        sys.exit(2)
-    typed = {COMMANDS[word].module for word in sys.argv[1:] if word in COMMANDS}
-    for name, command in COMMANDS.items():
-        if command.module in typed:
-            import_module(f"labctl.cli.{command.module}")
-        else:
-            announce(name, command.summary)
+    sys.argv[1:] = _as_today(sys.argv[1:])
+    _register(None, COMMANDS, {*sys.argv[1:], *os.environ.get("COMP_WORDS", "").split()})
     root()
 
 
-def _first_word(arguments: Sequence[str]) -> str | None:
-    """Return the command that was typed; the options before it have values."""
-    words = iter(arguments)
-    for word in words:
+def _register(group: str | None, commands: Mapping[str, _Command], typed: Collection[str]) -> None:
+    from labctl.cli.app import announce
+
+    wanted = {command.module for name, command in commands.items() if name in typed}
+    for name, command in commands.items():
+        if name in typed and command.commands:
+            _register(name, command.commands, typed)
+        if command.module is not None and command.module in wanted:
+            import_module(f"labctl.cli.{command.module}")
+        elif command.module is not None or name not in typed:
+            announce(name, command.summary, group)
+
+
+def _as_today(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with a command's name as it is today, and tell a user of an old one."""
+    place = _first_word(arguments)
+    if place is None or (today := _MOVED.get(arguments[place])) is None:
+        return [*arguments]
+    print(
+        f"note: `labctl {arguments[place]}` is `labctl {' '.join(today)}` now",
+        file=sys.stderr,
+    )
+    return [*arguments[:place], *today, *arguments[place + 1 :]]
+
+
+def _first_word(arguments: Sequence[str]) -> int | None:
+    """Return the position of the command that was typed; the options before it have values."""
+    words = iter(enumerate(arguments))
+    for place, word in words:
         if not word.startswith("-"):
-            return word
+            return place
         if "=" not in word:
             next(words, None)
     return None

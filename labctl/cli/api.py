@@ -1,4 +1,4 @@
-"""`labctl api`."""
+"""`labctl tools api`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ app = group("api")
 app.add_typer(cache)
 
 
-@command(app, "up", example="labctl api up")
+@command(app, "up", example="labctl tools api up")
 def up_command(
     invocation: Invocation,
     no_cache: Annotated[
@@ -49,12 +49,14 @@ def up_command(
         data,
         lambda: (
             f"The lake API answers at {url.swagger}\n"
-            + invocation.addressed("Next: labctl api open · labctl api load · labctl api down")
+            + invocation.addressed(
+                "Next: labctl tools api open · labctl tools api load · labctl tools api down"
+            )
         ),
     )
 
 
-@command(app, "down", example="labctl api down")
+@command(app, "down", example="labctl tools api down")
 def down_command(invocation: Invocation) -> None:
     """Stop the lake API, and the cache that `api up` started with it."""
     lab = invocation.lab()
@@ -73,7 +75,7 @@ def _ended(ended: SwitchedOff) -> str:
     return words
 
 
-@command(app, "status", example="labctl api status")
+@command(app, "status", example="labctl tools api status")
 def status_command(invocation: Invocation) -> None:
     """Show whether the lake API runs, and whether Athena's API and the cache answer it.
 
@@ -93,7 +95,9 @@ def _render(status: ApiStatus) -> RenderableType:
         **service.urls,
         "health": status.health or "unknown",
         **status.components,
-        "cache": "as new as the tables" if status.cached else "none: `labctl api up` starts one",
+        "cache": "as new as the tables"
+        if status.cached
+        else "none: `labctl tools api up` starts one",
         "workers": str(status.workers),
         "memory": f"{service.memory_bytes / 1024**2:.0f} MiB",
         "restarts": str(service.restarts),
@@ -103,7 +107,7 @@ def _render(status: ApiStatus) -> RenderableType:
     return table
 
 
-@command(app, "open", example="labctl api open")
+@command(app, "open", example="labctl tools api open")
 def open_command(invocation: Invocation) -> None:
     """Open the page that shows what the lake API answers; print its address."""
     url = api_of(invocation.lab()).swagger
@@ -113,5 +117,5 @@ def open_command(invocation: Invocation) -> None:
         stderr.print("No browser could be opened: the address is above", highlight=False)
 
 
-command(app, "load", example="labctl api load --mix")(load_command)
-command(app, "demo", example="labctl api demo")(demo_command)
+command(app, "load", example="labctl tools api load --mix")(load_command)
+command(app, "demo", example="labctl tools api demo")(demo_command)

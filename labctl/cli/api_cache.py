@@ -1,4 +1,4 @@
-"""`labctl api cache`."""
+"""`labctl tools api cache`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ cache = typer.Typer(
 )
 
 
-@command(cache, "keys", example="labctl api cache keys")
+@command(cache, "keys", example="labctl tools api cache keys")
 def keys_command(invocation: Invocation) -> None:
     """List the answers that are kept: endpoint, arguments, the tables' commits, time left."""
     found = keys(invocation.lab())
@@ -55,14 +55,14 @@ def _listed(found: list[CachedAnswer]) -> RenderableType:
     return table
 
 
-@command(cache, "clear", example="labctl api cache clear")
+@command(cache, "clear", example="labctl tools api cache clear")
 def clear_command(invocation: Invocation) -> None:
     """Drop the answers that are kept."""
     number = clear(invocation.lab())
     print_result(invocation.format, {"dropped": number}, lambda: f"{number} answers dropped")
 
 
-@command(cache, "stats", example="labctl api cache stats")
+@command(cache, "stats", example="labctl tools api cache stats")
 def stats_command(invocation: Invocation) -> None:
     """Count what the API found in the cache and what it did not, by endpoint."""
     found = stats(invocation.lab())
@@ -85,7 +85,7 @@ def _counted(found: CacheStats) -> RenderableType:
     )
 
 
-@command(cache, "monitor", example="labctl api cache monitor --count 10")
+@command(cache, "monitor", example="labctl tools api cache monitor --count 10")
 def monitor_command(
     invocation: Invocation,
     count: Annotated[

@@ -1,4 +1,4 @@
-"""`labctl api demo`: what `make demo-api` runs."""
+"""`labctl tools api demo`: what `make demo-api` runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def demo_command(invocation: Invocation) -> None:
         f"{changed.seconds:.2f} s after the commit, in answer number {changed.requests}.\n"
         f"All that it answers: {swagger}\n"
         + invocation.addressed(
-            "Next: labctl api load --mix · labctl api cache keys · labctl api down"
+            "Next: labctl tools api load --mix · labctl tools api cache keys"
+            " · labctl tools api down"
         )
     )
     print_result(invocation.format, {"swagger": swagger, "change": changed}, lambda: words)

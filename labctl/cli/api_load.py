@@ -1,4 +1,4 @@
-"""`labctl api load`."""
+"""`labctl tools api load`."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import platform
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
+from functools import cache, wraps
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
 
 import typer
@@ -182,17 +182,18 @@ def command(
     return register
 
 
-def announce(name: str, summary: str) -> None:
-    """Name a command of the root in its help, without importing it."""
-    root.command(name, help=summary)(lambda: None)
+def announce(name: str, summary: str, above: str | None) -> None:
+    """Name a command of the root, or of the group `above`, in its help, without importing it."""
+    (root if above is None else group(above)).command(name, help=summary)(lambda: None)
 
 
+@cache
 def group(name: str) -> typer.Typer:
-    """Register a group of commands below the root."""
-    app = typer.Typer(
-        name=name, help=COMMANDS[name].summary, no_args_is_help=True, rich_markup_mode=None
-    )
-    root.add_typer(app)
+    """Return a group of commands, which is below the root or below another group."""
+    above = next((app for app, command in COMMANDS.items() if name in command.commands), None)
+    summary = (COMMANDS[name] if above is None else COMMANDS[above].commands[name]).summary
+    app = typer.Typer(name=name, help=summary, no_args_is_help=True, rich_markup_mode=None)
+    (root if above is None else group(above)).add_typer(app)
     return app
 
 

@@ -1,4 +1,4 @@
-"""`labctl artifacts`: the parts that do not come with `pip install`."""
+"""`labctl tools artifacts`: the parts that do not come with `pip install`."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ app = group("artifacts")
 Names = Annotated[list[str] | None, typer.Argument(help="Which parts [default: all].")]
 
 
-@command(app, "list", example="labctl artifacts list")
+@command(app, "list", example="labctl tools artifacts list")
 def list_command(invocation: Invocation) -> None:
     """List the parts, their versions and where each stands."""
     _show(invocation, ArtifactStore().statuses())
 
 
-@command(app, "fetch", example="labctl artifacts fetch kafka mysql")
+@command(app, "fetch", example="labctl tools artifacts fetch kafka mysql")
 def fetch_command(invocation: Invocation, names: Names = None) -> None:
     """Fetch what is missing or damaged. What is there is not fetched again."""
     with ConsoleProgress() as progress:
@@ -34,7 +34,7 @@ def fetch_command(invocation: Invocation, names: Names = None) -> None:
     _show(invocation, statuses)
 
 
-@command(app, "verify", example="labctl artifacts verify")
+@command(app, "verify", example="labctl tools artifacts verify")
 def verify_command(invocation: Invocation, names: Names = None) -> None:
     """Compare every fetched file with its checksum. Exits 5 when one is damaged."""
     with ConsoleProgress() as progress:

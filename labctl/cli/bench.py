@@ -1,4 +1,4 @@
-"""`labctl bench`."""
+"""`labctl test bench`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from rich.console import RenderableType
 from rich.table import Table
 
-from labctl.cli.app import Invocation, command, root
+from labctl.cli.app import Invocation, command, group
 from labctl.cli.latency_live import LiveView
 from labctl.cli.output import print_result, stderr, to_json
 from labctl.cli.reports import write_file
@@ -25,13 +25,13 @@ BENCH_LAB = "bench"
 
 
 class What(StrEnum):
-    """The subjects that `labctl bench` measures."""
+    """The subjects that `labctl test bench` measures."""
 
     LAB = "lab"
     FLOOR = "floor"
 
 
-@command(root, "bench", example="labctl bench floor --write floor.json")
+@command(group("test"), "bench", example="labctl test bench floor --write floor.json")
 def bench_command(
     invocation: Invocation,
     what: Annotated[

@@ -1,4 +1,4 @@
-"""`labctl conformance`."""
+"""`labctl test conformance`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from labctl.cli.app import Invocation, command, root
+from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result, stderr
 from labctl.cli.reports import write_file
 from labctl.counted import counted
@@ -26,7 +26,11 @@ _SHOWN = 12
 """Statements of one failure."""
 
 
-@command(root, "conformance", example="labctl conformance --seeds 60 --json conformance.json")
+@command(
+    group("test"),
+    "conformance",
+    example="labctl test conformance --seeds 60 --json conformance.json",
+)
 def conformance_command(
     invocation: Invocation,
     engine: Annotated[
@@ -63,7 +67,7 @@ def conformance_command(
     if append and (json is None or seed is not None):
         raise LabError(
             "--append takes the file of --json, and the seeds that follow those in it",
-            hint="labctl conformance --json FILE --append",
+            hint="labctl test conformance --json FILE --append",
             exit_code=ExitCode.USAGE,
         )
     engines = tuple(map(_engine, engine or ()))

@@ -1,4 +1,4 @@
-"""`labctl deadletters`."""
+"""`labctl topics deadletters`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TableArgument = Annotated[str, typer.Argument(help="Which silver table.")]
 _PLACE = re.compile(r"(\d+):(\d+)")
 
 
-@command(app, "list", example="labctl deadletters list sale")
+@command(app, "list", example="labctl topics deadletters list sale")
 def list_command(
     invocation: Invocation,
     names: Annotated[
@@ -54,7 +54,7 @@ def list_command(
     )
 
 
-@command(app, "show", example="labctl deadletters show sale 0:4711")
+@command(app, "show", example="labctl topics deadletters show sale 0:4711")
 def show_command(
     invocation: Invocation,
     table: TableArgument,
@@ -73,13 +73,13 @@ def show_command(
     print_result(invocation.format, shown, lambda: _shown(shown))
 
 
-@command(app, "replay", example="labctl deadletters replay sale && labctl verify sale")
+@command(app, "replay", example="labctl topics deadletters replay sale && labctl verify sale")
 def replay_command(invocation: Invocation, table: TableArgument) -> None:
     """Put a table's records into it that can be read now, once the cause is fixed.
 
     Each goes to its own place in the order of its topic: a row that a later record has changed or
     deleted stays as it is. What still cannot be read goes on waiting, with the reason it has now.
-    Bronze does not get them: after `labctl rebuild` they wait again.
+    Bronze does not get them: after `labctl table rebuild` they wait again.
     """
     lab = invocation.lab().require_running()
     with stderr.status(f"putting the dead letters of {table} into it"):
@@ -98,7 +98,7 @@ def _find(lab: Lab, table: str, place: str) -> DeadLetter:
     if (match := _PLACE.fullmatch(place)) is None:
         raise LabError(
             f"{place!r} is no place of a record",
-            hint="write PARTITION:OFFSET, as `labctl deadletters list` shows it",
+            hint="write PARTITION:OFFSET, as `labctl topics deadletters list` shows it",
             exit_code=ExitCode.USAGE,
         )
     wanted = (int(match[1]), int(match[2]))
@@ -109,7 +109,7 @@ def _find(lab: Lab, table: str, place: str) -> DeadLetter:
                 return letter
     raise LabError(
         f"{table} has no dead letter at {place}",
-        hint=f"labctl deadletters list {table}",
+        hint=f"labctl topics deadletters list {table}",
         exit_code=ExitCode.USAGE,
     )
 

@@ -1,4 +1,4 @@
-"""`labctl images`: images of the Compose runtime, built without any image hub."""
+"""`labctl tools images`: images of the Compose runtime, built without any image hub."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ app = group("images")
 Names = Annotated[list[str] | None, typer.Argument(help="Which images [default: all].")]
 
 
-@command(app, "list", example="labctl images list")
+@command(app, "list", example="labctl tools images list")
 def list_command(invocation: Invocation) -> None:
     """List the images that can be built, and whether each is there and up to date."""
     _show(invocation, statuses(_store()))
 
 
-@command(app, "build", example="labctl images build kafka connect")
+@command(app, "build", example="labctl tools images build kafka connect")
 def build_command(invocation: Invocation, names: Names = None) -> None:
     """Build what is missing or outdated, and what it is made from.
 

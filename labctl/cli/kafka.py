@@ -1,4 +1,4 @@
-"""`labctl kafka`."""
+"""`labctl client kafka`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from labctl.cli.app import Invocation, command, root
+from labctl.cli.app import Invocation, command, group
 from labctl.cli.passing_on import PassedOn, become
 from labctl.cli.progress import ConsoleProgress
 from labctl.lab.clients.kafka_tools import KAFKA_TOOLS, kafka_tool
@@ -17,9 +17,9 @@ _TOOLS = f"Which tool: {', '.join(KAFKA_TOOLS)}."
 
 
 @command(
-    root,
+    group("client"),
     "kafka",
-    example="labctl kafka console-consumer --topic tickit.ecomm.sale --from-beginning",
+    example="labctl client kafka console-consumer --topic tickit.ecomm.sale --from-beginning",
     passes_on=True,
 )
 def kafka_command(
@@ -29,9 +29,9 @@ def kafka_command(
 ) -> None:
     """Run one of Kafka's own tools on the lab's Kafka.
 
-    The tools are those of the scripts in Kafka's bin folder: `labctl kafka topics --list`,
-    `labctl kafka consumer-groups --all-groups --describe`. labctl adds the address and the login.
-    Change records are Avro: `labctl topics show` decodes them.
+    The tools are those of the scripts in Kafka's bin folder: `labctl client kafka topics --list`,
+    `labctl client kafka consumer-groups --all-groups --describe`. labctl adds the address and
+    the login. Change records are Avro: `labctl topics show` decodes them.
     """
     lab = invocation.lab().require_running()
     with ConsoleProgress() as progress:

@@ -1,15 +1,15 @@
-"""`labctl notebook`."""
+"""`labctl client notebook`."""
 
 from __future__ import annotations
 
-from labctl.cli.app import Invocation, command, root
+from labctl.cli.app import Invocation, command, group
 from labctl.cli.passing_on import PassedOn, become
 from labctl.lab.clients.notebooks import jupyter
 
 __all__ = ["notebook_command"]
 
 
-@command(root, "notebook", example="labctl notebook --no-browser", passes_on=True)
+@command(group("client"), "notebook", example="labctl client notebook --no-browser", passes_on=True)
 def notebook_command(invocation: Invocation, arguments: PassedOn = None) -> None:
     """Open JupyterLab on the project's notebooks, with the running lab.
 

@@ -48,7 +48,7 @@ def become(program: Program, arguments: Sequence[str] | None) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     # Python ignores them, and what follows would inherit that: a client whose reader left
-    # (`labctl psql … | head`) is to end quietly.
+    # (`labctl client psql … | head`) is to end quietly.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     argv = [*program.argv, *(arguments or ())]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from labctl.cli.app import Invocation, command, root
+from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result, stderr
 from labctl.lab.tables.table_rebuild import cancel_rebuild, rebuild_table
 from labctl.lab.tables.table_requests import refill_table
@@ -14,7 +14,7 @@ from labctl.lab.tables.table_requests import refill_table
 __all__ = ["rebuild_command"]
 
 
-@command(root, "rebuild", example="labctl rebuild sale && labctl verify sale")
+@command(group("table"), "rebuild", example="labctl rebuild sale && labctl verify sale")
 def rebuild_command(
     invocation: Invocation,
     table: Annotated[str, typer.Argument(help="Which silver table.")],

@@ -1,4 +1,4 @@
-"""`labctl sql`."""
+"""`labctl athena shell`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from labctl.cli.answers import DatabaseOption
-from labctl.cli.app import Invocation, command, root
+from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import stderr
 from labctl.cli.sqlshell.session import Session
 from labctl.errors import ExitCode, LabError
@@ -19,7 +19,12 @@ from labctl.lab.catalog.athena_connection import first_database
 __all__ = ["sql_command"]
 
 
-@command(root, "sql", example='labctl sql -c "SELECT count(*) FROM sale"', rows=True)
+@command(
+    group("athena"),
+    "shell",
+    example='labctl athena shell -c "SELECT count(*) FROM sale"',
+    rows=True,
+)
 def sql_command(
     invocation: Invocation,
     sql: Annotated[

@@ -1,10 +1,10 @@
-"""`labctl sqlcmd`."""
+"""`labctl client sqlcmd`."""
 
 from __future__ import annotations
 
 import typer
 
-from labctl.cli.app import Invocation, command, root
+from labctl.cli.app import Invocation, command, group
 from labctl.cli.passing_on import BeginIn, PassedOn, become
 from labctl.errors import ExitCode
 from labctl.lab.clients.client_programs import sqlcmd
@@ -14,7 +14,10 @@ __all__ = ["sqlcmd_command"]
 
 
 @command(
-    root, "sqlcmd", example='labctl sqlcmd -Q "SELECT count(*) FROM crm.[user]"', passes_on=True
+    group("client"),
+    "sqlcmd",
+    example='labctl client sqlcmd -Q "SELECT count(*) FROM crm.[user]"',
+    passes_on=True,
 )
 def sqlcmd_command(
     invocation: Invocation, source: BeginIn = None, arguments: PassedOn = None

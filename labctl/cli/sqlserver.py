@@ -1,4 +1,4 @@
-"""`labctl sqlserver`: the SQL Server stand-in on its own."""
+"""`labctl tools sqlserver`: the SQL Server stand-in on its own."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ app = group("sqlserver")
 @command(
     app,
     "serve",
-    example='labctl sqlserver serve --dsn "host=127.0.0.1 dbname=sqlserver user=postgres" '
+    example='labctl tools sqlserver serve --dsn "host=127.0.0.1 dbname=sqlserver user=postgres" '
     "--password-file secrets/sa",
 )
 def serve_command(

@@ -161,7 +161,7 @@ class ComposeProfile(Section):
     runtime: Literal["compose"]
     """Where services run."""
     images: Literal["official", "local"] = "official"
-    """`local`: the images that `labctl images build` makes without an image hub."""
+    """`local`: the images that `labctl tools images build` makes without an image hub."""
     image: dict[str, str] = Field(default_factory=dict)
     """Another image for a service: `image = { kafka = "…" }`. It wins over `images`."""
     files: list[str] = Field(default_factory=list)

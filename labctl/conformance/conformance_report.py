@@ -129,7 +129,7 @@ def failure_of(result: Result) -> Failure:
         reason=result.reason[:_LONGEST],
         kept=case.of,
         statements=tuple(line[:_LONGEST] for line in lines),
-        reproduce=f"labctl conformance --engine {case.engine} --seed {case.seed}",
+        reproduce=f"labctl test conformance --engine {case.engine} --seed {case.seed}",
     )
 
 

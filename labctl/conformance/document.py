@@ -28,7 +28,7 @@ _MARKS = {
 _INTRODUCTION = """\
 # Conformance: which values arrive
 
-`labctl conformance` makes tables at random, loads them into a running lab, changes them while they
+`labctl test conformance` makes tables at random, loads them into a running lab, changes them while they
 stream, and compares each with its source twice: by `labctl verify`, and by a second comparison that
 shares no code with it. Each table has to end in one of these states:
 
@@ -45,7 +45,7 @@ tables (PostgreSQL, MySQL), and some have partitions that are added, attached an
 (PostgreSQL). The run takes each step that [schema-changes.md](schema-changes.md) demands after such
 a change, as SQL Server's second capture instance, and compares after it.
 
-The same seed makes the same table: `labctl conformance --engine mysql --seed 12` repeats one, and
+The same seed makes the same table: `labctl test conformance --engine mysql --seed 12` repeats one, and
 `--minutes 60` makes as many as an hour holds. With `--append`, a run goes on from the seeds of the
 report that `--json` names, and adds to it; code, services and machine must be the same.
 Failing tables are made smaller, by columns, rows and steps of their history, and are printed as
@@ -54,7 +54,7 @@ connectors; only their schemas stay, because the registry deletes none. Your pro
 tables stay as they are; the Spark application restarts for each batch. `--faults` kills Kafka Connect or the Spark application within each history.
 
 Ctrl-C, or SIGTERM, ends a run; it removes the same things first. After SIGKILL they stay, and the
-lab runs for the run's copy of your project: the next `labctl conformance` removes them.
+lab runs for the run's copy of your project: the next `labctl test conformance` removes them.
 """
 _NAMES = {
     ValueClass.NULL: "null",

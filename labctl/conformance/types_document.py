@@ -21,7 +21,7 @@ __all__ = ["render"]
 INTRODUCTION = """\
 # How source types arrive in silver
 
-Made from the rules of `labctl/engines` and the reports of `labctl conformance` by
+Made from the rules of `labctl/engines` and the reports of `labctl test conformance` by
 `python -m labctl.conformance.types_document > docs/types.md`; `labctl verify` compares by the same
 rules. The column *seen* has what generated tables showed, in their first load and in the stream, by
 the kind of value, with the number of tables ([conformance.md](conformance.md)).

@@ -43,7 +43,7 @@ class SeedTable(Protocol):
 
 @dataclass(frozen=True)
 class FollowedRow:
-    """A row whose change `labctl demo` and `labctl bench` follow from its source to silver."""
+    """A row whose change `labctl demo` and `labctl test bench` follow from its source to silver."""
 
     table: str
     """The silver table."""
@@ -88,4 +88,4 @@ class DataSet:
     per source. If a lab has none of these, scenarios use other tables."""
     followed: FollowedRow | None = None
     text_columns: Mapping[EngineName, TextColumn] = field(default_factory=dict)
-    """Columns that `labctl bench --recovery` writes to, by engine."""
+    """Columns that `labctl test bench --recovery` writes to, by engine."""

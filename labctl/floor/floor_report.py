@@ -1,4 +1,4 @@
-"""The figures of a run of `labctl bench floor`, each with its ratio to the floor below it."""
+"""The figures of a run of `labctl test bench floor`, each with its ratio to the floor below it."""
 
 from __future__ import annotations
 
@@ -93,13 +93,13 @@ def _median_between(seconds: Sequence[float]) -> tuple[float, float]:
 
 
 def read_report(path: Path) -> FloorReport:
-    """Read a file that `labctl bench floor --write` wrote. Raises LabError (USAGE)."""
+    """Read a file that `labctl test bench floor --write` wrote. Raises LabError (USAGE)."""
     try:
         return TypeAdapter(FloorReport).validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
         raise LabError(
-            f"{path} is no report of `labctl bench floor`: {str(error).splitlines()[0]}",
-            hint="labctl bench floor --write FILE makes one",
+            f"{path} is no report of `labctl test bench floor`: {str(error).splitlines()[0]}",
+            hint="labctl test bench floor --write FILE makes one",
             exit_code=ExitCode.USAGE,
         ) from None
 

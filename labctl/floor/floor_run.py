@@ -89,7 +89,7 @@ def measure_floor(
     if not report.sound:
         raise LabError(
             "Changes were lost, are there twice, or are not as they were made",
-            hint=f"labctl latency run {name} shows which",
+            hint=f"labctl test latency run {name} shows which",
         )
     for sample in report.samples:
         if sample.event is not None and sample.kafka is not None:

@@ -55,7 +55,7 @@ def _archive() -> str:
     if shutil.which("debootstrap") is None:
         _refuse("there is no debootstrap", "install it: apt-get install debootstrap")
     if os.geteuid() != 0:
-        _refuse("debootstrap needs root", "run `labctl images build` as root")
+        _refuse("debootstrap needs root", "run `labctl tools images build` as root")
     if shutil.which("apt-get") is None:
         _refuse("this machine has no apt", "build the images on Debian")
     done = subprocess.run(INDEX_TARGETS, capture_output=True, text=True, check=False)

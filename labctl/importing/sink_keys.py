@@ -64,4 +64,4 @@ def complete_sink(edits: Edits) -> None:
         "a lab shows changes at once, AWS by its profile's rotation_ms",
     )
     if "transforms" not in edits.config:
-        edits.set_all(_POSITION, "where a record was in its topic, for `labctl rebuild`")
+        edits.set_all(_POSITION, "where a record was in its topic, for `labctl table rebuild`")

@@ -85,7 +85,7 @@ def _ask(session: requests.Session, url: str) -> dict[str, Any]:
     except requests.RequestException as error:
         raise LabError(
             f"The lake API does not answer: {error}",
-            hint="`labctl api status` says what it lacks",
+            hint="`labctl tools api status` says what it lacks",
             exit_code=ExitCode.NOT_READY,
         ) from None
     found: dict[str, Any] = json.loads(answer.text, parse_float=Decimal)

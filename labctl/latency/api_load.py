@@ -154,6 +154,6 @@ def _json(url: str, path: str) -> Any:
     except (requests.RequestException, ValueError) as error:
         raise LabError(
             f"The lake API does not answer: {error}",
-            hint="`labctl api status` says what it lacks",
+            hint="`labctl tools api status` says what it lacks",
             exit_code=ExitCode.NOT_READY,
         ) from None

@@ -174,7 +174,7 @@ def _one_row(lab: Lab, observer: Observer, changes: int | None) -> Percentiles:
     if percentiles is None or not report.sound:
         raise LabError(
             "Changes were lost, are there twice, or are not as they were made",
-            hint=f"labctl latency run {name} shows which",
+            hint=f"labctl test latency run {name} shows which",
         )
     return percentiles
 

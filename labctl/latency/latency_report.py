@@ -227,7 +227,7 @@ class RunReport(_Part):
             key = ".".join(str(part) for part in issue["loc"])
             raise LabError(
                 f"{path} is no report of a run: {key + ': ' if key else ''}{issue['msg']}",
-                hint="labctl latency run NAME --write FILE makes one",
+                hint="labctl test latency run NAME --write FILE makes one",
                 exit_code=ExitCode.USAGE,
             ) from None
 

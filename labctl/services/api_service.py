@@ -1,6 +1,6 @@
 """The lake API (docs/lake-api.md): an application over Athena's API, which uses the cache.
 
-A lab has it if `lab.toml` or `labctl api up` enables it.
+A lab has it if `lab.toml` or `labctl tools api up` enables it.
 """
 
 from __future__ import annotations
@@ -234,8 +234,8 @@ _CONTAINER = ComposeService(
     SILVER_IMAGE,
     memory=f"${{API_MEMORY:-{_PARENT_MIB + _WORKER_MIB}m}}",
     comment="An application over Athena's API, in the same image, in as many containers as lab.toml"
-    " says. labctl starts it where lab.toml, or `labctl api up`, switches it on. By hand: `docker"
-    " compose --profile api --profile cache up --scale api=2`.",
+    " says. labctl starts it where lab.toml, or `labctl tools api up`, switches it on. By hand:"
+    " `docker compose --profile api --profile cache up --scale api=2`.",
     comments={
         "CACHE_MODE": "commit, ttl or off",
         "LAKEAPI_HOST": "Of the container; published on the host's loopback.",

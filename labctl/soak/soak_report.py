@@ -135,6 +135,6 @@ class SoakReport(_Part):
             reason = error.strerror if isinstance(error, OSError) else error.errors()[0]["msg"]
             raise LabError(
                 f"{path} is no report of a soak run: {reason}",
-                hint="labctl soak run --write FILE makes one",
+                hint="labctl test soak run --write FILE makes one",
                 exit_code=ExitCode.USAGE,
             ) from None

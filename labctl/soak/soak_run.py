@@ -111,7 +111,7 @@ def run_soak(
     if before.different:
         raise LabError(
             "The tables differ from their sources, so a run could not tell what it lost",
-            hint="`labctl verify` shows where; `labctl rebuild TABLE` repairs",
+            hint="`labctl verify` shows where; `labctl table rebuild TABLE` repairs",
             exit_code=ExitCode.DIFFERENT,
         )
     return _Run(lab, plan, history, say).report()

@@ -117,7 +117,7 @@ class Engine:
     promote_rules: Callable[[], tuple[Rule, ...]]
     """Checks of a promotion to AWS that concern this engine alone."""
     conformance: Callable[[], Traits]
-    """The form of the tables that `labctl conformance` makes."""
+    """The form of the tables that `labctl test conformance` makes."""
     limits: Callable[[Source, TableRef, str], Limits] = lambda *_: NO_LIMITS
     """Limits of a table if it were in the publication of that name."""
     unrecorded: Unrecorded = lambda *_: {}

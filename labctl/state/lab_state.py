@@ -152,7 +152,7 @@ class LabState:
 
     @property
     def sql_history(self) -> Path:
-        """Input history of `labctl sql`."""
+        """Input history of `labctl athena shell`."""
         return self.folder / "sql_history"
 
     def count_deaths(self) -> int:

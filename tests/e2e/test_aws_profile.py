@@ -190,7 +190,7 @@ def test_no_login_is_printed(aws_labctl: AwsCommand, lab: Lab) -> None:
 
 def test_a_latency_run_measures_what_it_can_reach(aws_labctl: AwsCommand) -> None:
     done = aws_labctl(
-        *("latency", "run", "idle", "--changes", "12", "--rate", "4", "--output", "json")
+        *("test", "latency", "run", "idle", "--changes", "12", "--rate", "4", "--output", "json")
     )
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)

@@ -112,6 +112,6 @@ def test_a_view_that_is_kept_as_a_table_follows(
 def test_a_table_is_rebuilt_from_bronze(
     labctl: Labctl, lab: Lab, lab_project: Path, verify_equal: Verify
 ) -> None:
-    done = labctl("rebuild", "venue", "--lab", lab.name)
+    done = labctl("table", "rebuild", "venue", "--lab", lab.name)
     assert done.returncode == 0, done.stderr
     verify_equal("venue")

@@ -47,11 +47,11 @@ def test_a_client_is_the_sources_owner_or_by_request_the_administrator(
 
 
 def test_kafkas_tools_know_where_kafka_is(labctl: Labctl, lab: Lab) -> None:
-    done = labctl("--lab", lab.name, "kafka", "topics", "--list")
+    done = labctl("--lab", lab.name, "client", "kafka", "topics", "--list")
     assert done.returncode == 0, done.stderr
     assert {table.topic for table in lab.tables} <= set(done.stdout.split())
     one = labctl(
-        *("--lab", lab.name, "kafka", "console-consumer", "--topic", lab.tables[0].topic),
+        *("--lab", lab.name, "client", "kafka", "console-consumer", "--topic", lab.tables[0].topic),
         *("--from-beginning", "--max-messages", "1", "--timeout-ms", "60000"),
         *("--property", "print.value=false", "--property", "print.partition=true"),
     )
@@ -61,6 +61,6 @@ def test_kafkas_tools_know_where_kafka_is(labctl: Labctl, lab: Lab) -> None:
 
 @pytest.mark.skipif(shutil.which("aws") is None, reason="the machine has no AWS CLI")
 def test_the_aws_cli_lists_the_bucket(labctl: Labctl, lab: Lab) -> None:
-    done = labctl("--lab", lab.name, "aws", "s3", "ls")
+    done = labctl("--lab", lab.name, "client", "aws", "s3", "ls")
     assert done.returncode == 0, done.stderr
     assert lab.endpoints.objectstore.bucket in done.stdout

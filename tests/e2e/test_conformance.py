@@ -134,7 +134,7 @@ def test_sixty_tables_and_as_many_at_random(lab: Lab, labctl: Labctl, tmp_path: 
     for first in (0, start):
         file = tmp_path / f"{first}.json"
         arguments = ("--start", str(first), "--seeds", "60", "--json", str(file))
-        done = labctl("conformance", "--lab", lab.name, *arguments, seconds=RUN_SECONDS)
+        done = labctl("test", "conformance", "--lab", lab.name, *arguments, seconds=RUN_SECONDS)
         report = report_of(done, file)
         assert sum(counts.equal + counts.uncompared for counts in report.engines.values()) > 40
 
@@ -147,7 +147,7 @@ def test_tables_are_equal_or_named_though_services_are_killed(
     file = tmp_path / "report.json"
     arguments = ("--start", "5", "--seeds", "6", "--shrink", "0", "--faults", "--json", str(file))
     deaths = lab.state.count_deaths()
-    done = labctl("conformance", "--lab", lab.name, *arguments, seconds=RUN_SECONDS)
+    done = labctl("test", "conformance", "--lab", lab.name, *arguments, seconds=RUN_SECONDS)
     report = report_of(done, file)
     assert (report.tables, report.faults) == (6, True)
     assert lab.state.count_deaths() > deaths
@@ -166,7 +166,17 @@ def test_tables_are_equal_or_named_though_services_are_killed(
 def test_an_interrupted_run_removes_what_it_made(
     lab: Lab, lab_project: Path, number: signal.Signals, place: str, eventually: Eventually
 ) -> None:
-    command = [sys.executable, "-m", "labctl", "conformance", "--lab", lab.name, "--seeds", "30"]
+    command = [
+        sys.executable,
+        "-m",
+        "labctl",
+        "test",
+        "conformance",
+        "--lab",
+        lab.name,
+        "--seeds",
+        "30",
+    ]
     run = subprocess.Popen(command, cwd=lab_project, stderr=subprocess.PIPE, text=True)
     try:
         eventually(lambda: _has_come(lab, place), seconds=RUN_SECONDS)

@@ -79,7 +79,7 @@ def test_a_base_file_that_is_lost(
         labctl("query", "SELECT count(*) FROM date", "--lab", lab.name), lost, "rebuild tickit.date"
     )
     told(labctl("verify", "date", "--lab", lab.name), lost, "rebuild tickit.date")
-    done_well(labctl("rebuild", "date", "--lab", lab.name))
+    done_well(labctl("table", "rebuild", "date", "--lab", lab.name))
     verify_equal("date")
 
 
@@ -107,8 +107,8 @@ def test_a_flipped_bit_of_a_log_file(
     with pytest.raises(LabError) as raised:
         lake.read("event")
     assert flipped in raised.value.what
-    assert "labctl rebuild tickit.event" in str(raised.value.hint)
-    done_well(labctl("rebuild", "event", "--lab", lab.name))
+    assert "labctl table rebuild tickit.event" in str(raised.value.hint)
+    done_well(labctl("table", "rebuild", "event", "--lab", lab.name))
     verify_equal("event")
 
 
@@ -116,20 +116,22 @@ def test_a_bronze_file_that_is_cut_short(
     lab: Lab, faults: Faults, labctl: Labctl, eventually: Eventually, verify_equal: Verify
 ) -> None:
     topic = lab.table("venue").topic
-    done_well(labctl("bronze", "check", topic, "--lab", lab.name))
+    done_well(labctl("topics", "bronze", "check", topic, "--lab", lab.name))
     cut = faults.corrupt(Damage.BRONZE_FILE, "venue")
-    check = labctl("bronze", "check", topic, "--lab", lab.name)
+    check = labctl("topics", "bronze", "check", topic, "--lab", lab.name)
     assert check.returncode == ExitCode.DIFFERENT
     told(check, cut, "rebuild tickit.venue --from-topic")
-    told(labctl("rebuild", "venue", "--lab", lab.name), cut, "--from-topic")
+    told(labctl("table", "rebuild", "venue", "--lab", lab.name), cut, "--from-topic")
     verify_equal("venue")  # Nothing was changed.
-    done_well(labctl("rebuild", "venue", "--from-topic", "--lab", lab.name))
+    done_well(labctl("table", "rebuild", "venue", "--from-topic", "--lab", lab.name))
     verify_equal("venue")
     eventually(
-        lambda: labctl("bronze", "check", topic, "--lab", lab.name).returncode == ExitCode.OK,
+        lambda: (
+            labctl("topics", "bronze", "check", topic, "--lab", lab.name).returncode == ExitCode.OK
+        ),
         seconds=WAIT_SECONDS,
     )
-    done_well(labctl("rebuild", "venue", "--lab", lab.name))
+    done_well(labctl("table", "rebuild", "venue", "--lab", lab.name))
     verify_equal("venue")
 
 
@@ -175,9 +177,9 @@ def test_records_that_kafka_has_lost(
         eventually(lambda: end() > before, seconds=WAIT_SECONDS)
         faults.corrupt(Damage.RECORDS, "category")
     said = problem("table tickit.category", "no longer in Kafka")
-    assert "labctl rebuild tickit.category --from-topic" in said
+    assert "labctl table rebuild tickit.category --from-topic" in said
     done_well(labctl("connectors", "snapshot", CONNECTORS["postgres"], "--lab", lab.name))
-    done_well(labctl("rebuild", "category", "--from-topic", "--lab", lab.name))
+    done_well(labctl("table", "rebuild", "category", "--from-topic", "--lab", lab.name))
     verify_equal("category", "venue")
 
 

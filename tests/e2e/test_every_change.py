@@ -231,9 +231,9 @@ def stop_and_rebuild(
     )
     said = str(eventually(trial.problem))
     assert "but now arrives as" in said
-    assert f"labctl rebuild {trial.lab.table(trial.silver).name}" in said
+    assert f"labctl table rebuild {trial.lab.table(trial.silver).name}" in said
     told = trial.run("verify", trial.silver, code=ExitCode.DIFFERENT)
-    assert "labctl rebuild" in " ".join(told.split())
+    assert "labctl table rebuild" in " ".join(told.split())
     assert "connectors backfill" not in told
     trial.run("rebuild", trial.silver)
     verify_equal(trial.silver)

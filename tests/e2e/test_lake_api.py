@@ -358,8 +358,8 @@ def test_one_of_two_containers_is_killed_and_only_what_it_was_sending_is_cut_off
 
 @pytest.fixture
 def command(labctl: Labctl, lab: Lab) -> Labctl:
-    """`labctl api …` for this lab."""
-    return lambda *words: labctl("api", *words, "--lab", lab.name)
+    """`labctl tools api …` for this lab."""
+    return lambda *words: labctl("tools", "api", *words, "--lab", lab.name)
 
 
 @pytest.mark.long

@@ -112,7 +112,7 @@ def test_a_table_of_another_type_and_source_stands_in_and_goes_again(
 def test_the_command_writes_what_it_prints(labctl: Labctl, lab: Lab, tmp_path: Path) -> None:
     written, page = tmp_path / "run.json", tmp_path / "run.html"
     done = labctl(
-        *("latency", "run", "idle", "--lab", lab.name, "--changes", "12", "--rate", "5"),
+        *("test", "latency", "run", "idle", "--lab", lab.name, "--changes", "12", "--rate", "5"),
         *("--table", "event", "--seed", "7", "--write", str(written), "--html", str(page)),
         *("--output", "json"),
     )
@@ -126,7 +126,7 @@ def test_the_command_writes_what_it_prints(labctl: Labctl, lab: Lab, tmp_path: P
 
 def test_each_figure_has_its_floor_of_the_same_run(lab: Lab, labctl: Labctl) -> None:
     done = labctl(
-        *("bench", "floor", "--lab", lab.name, "--rounds", "2", "--changes", "15"),
+        *("test", "bench", "floor", "--lab", lab.name, "--rounds", "2", "--changes", "15"),
         *("--output", "json"),
     )
     assert done.returncode == 0, done.stderr

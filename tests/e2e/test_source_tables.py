@@ -56,8 +56,8 @@ def test_a_type_that_no_column_of_the_table_can_hold(
     said = eventually(lambda: spare_problem(lab), seconds=WAIT_SECONDS)
     assert said is not None
     assert "spare.n is int, but now arrives as string" in said
-    assert "labctl rebuild tickit.spare" in said
-    done = labctl("rebuild", SPARE.name, "--lab", lab.name)
+    assert "labctl table rebuild tickit.spare" in said
+    done = labctl("table", "rebuild", SPARE.name, "--lab", lab.name)
     assert done.returncode == ExitCode.OK, done.stderr
     verify_equal(SPARE.name)
     assert silver(SPARE.name, f"id = {key}")[0]["n"] == "seven"

@@ -234,12 +234,12 @@ def test_the_shell_runs_files_commands_and_what_is_typed(
     of_lab = ("--lab", lab.name, "--database", DATABASE)
     file = tmp_path / "some.sql"
     file.write_text(f"-- how many; there are\n{counted}\n\\o json\n{counted} \\q")
-    done = labctl("sql", "-f", str(file), *of_lab, "-o", "csv")
+    done = labctl("athena", "shell", "-f", str(file), *of_lab, "-o", "csv")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"n\n{count}\n{{")
-    described = labctl("sql", "-c", "\\d category", *of_lab, "-o", "csv")
+    described = labctl("athena", "shell", "-c", "\\d category", *of_lab, "-o", "csv")
     assert "catid,int,," in described.stdout.splitlines()
-    wrong = labctl("sql", "-c", "SELECT nothing FROM category; SELECT 1", *of_lab)
+    wrong = labctl("athena", "shell", "-c", "SELECT nothing FROM category; SELECT 1", *of_lab)
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "COLUMN_NOT_FOUND" in wrong.stderr
 
@@ -257,7 +257,7 @@ def test_ctrl_c_stops_the_statement_at_the_endpoint(
     command = subprocess.Popen(
         [
             *(sys.executable, "-m", "labctl", "--lab", lab.name),
-            *("sql", "--database", DATABASE, "-c", NEVER_ENDS),
+            *("athena", "shell", "--database", DATABASE, "-c", NEVER_ENDS),
         ],
         cwd=lab.project,
         stdout=subprocess.PIPE,

@@ -38,7 +38,7 @@ def shop_image() -> Iterator[str]:
     except EngineMissingError as error:
         pytest.skip(str(error))
     if not has_base:
-        pytest.skip(f"the engine has no image {base}: `labctl images build`")
+        pytest.skip(f"the engine has no image {base}: `labctl tools images build`")
     built = subprocess.run(
         ["docker", "build", "--build-arg", f"BASE={base}", "--tag", IMAGE, str(EXAMPLE / "shop")],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""`labctl api`: what it keeps of being switched on, and what it refuses."""
+"""`labctl tools api`: what it keeps of being switched on, and what it refuses."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RUNNING = ProcessState("RUNNING", 1, 0.0)
 def run(state_home: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """The command line in the project's folder."""
     monkeypatch.setenv("LABCTL_PROJECT", str(PROJECT))
-    return lambda *arguments: CliRunner().invoke(root, ["api", *arguments, "--lab", "one"])
+    return lambda *arguments: CliRunner().invoke(root, ["tools", "api", *arguments, "--lab", "one"])
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_where_it_is_not_on_a_command_says_what_switches_it_on(
     refused = run(*arguments)
     assert refused.exit_code == ExitCode.NOT_READY
     assert "Lab 'one' has no lake API" in refused.output
-    assert "labctl --lab one api up" in refused.output
+    assert "labctl --lab one tools api up" in refused.output
 
 
 def test_a_lab_that_does_not_run_is_not_started(run: Run, state_home: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_lab_without_its_tables_is_refused(
     state.create()
     state.save(name="moma", profile="native")
     monkeypatch.setenv("LABCTL_PROJECT", str(PROJECT))
-    refused = CliRunner().invoke(root, ["api", "up", "--lab", "moma"])
+    refused = CliRunner().invoke(root, ["tools", "api", "up", "--lab", "moma"])
     assert refused.exit_code == ExitCode.USAGE
     assert "reads the tables category" in refused.output
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib.metadata import version
 
 import pytest
 
-from labctl.cli import COMMANDS, SECTIONS, _first_word
-from labctl.errors import ExitCode
+from labctl.cli import COMMANDS, SECTIONS, _as_today
 
 SCRIPT = """
 import sys
@@ -64,22 +64,56 @@ def test_every_command_is_named_and_none_imported() -> None:
     assert imported == "imported []"
 
 
-@pytest.mark.parametrize("before", [[], ["--lab", "a"]])
-def test_the_old_name_of_a_command_is_answered_with_the_new_one(before: list[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "labctl", *before, "tables", "import", "x"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == ExitCode.USAGE
-    assert "labctl table import" in done.stderr
+@pytest.mark.parametrize(
+    ("typed", "today"),
+    [
+        (["tables", "import"], ["table", "import"]),
+        (["--lab", "a", "psql", "-c", "sql"], ["--lab", "a", "client", "psql", "-c", "sql"]),
+        (["--lab=a", "sql"], ["--lab=a", "athena", "shell"]),
+        (["latency", "run", "idle"], ["test", "latency", "run", "idle"]),
+    ],
+)
+def test_the_old_name_of_a_command_still_works_and_says_the_new_one(
+    typed: list[str], today: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _as_today(typed) == today
+    (note,) = capsys.readouterr().err.splitlines()
+    new = next(word for word in today if word not in typed)
+    assert f" is `labctl {new}" in note
 
 
-def test_a_lab_may_be_called_as_a_command_was() -> None:
-    assert _first_word(["--lab", "tables", "up"]) == "up"
-    assert _first_word(["--lab=a", "tables", "import"]) == "tables"
-    assert _first_word(["--help"]) is None
+@pytest.mark.parametrize("typed", [["--lab", "tables", "up"], ["--help"], ["up", "kafka"], []])
+def test_a_lab_or_a_service_may_be_called_as_a_command_was(
+    typed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _as_today(typed) == typed
+    assert capsys.readouterr().err == ""
+
+
+def test_no_more_than_25_commands_are_at_the_top() -> None:
+    assert len(COMMANDS) <= 25
+
+
+@pytest.mark.parametrize("group", [name for name, one in COMMANDS.items() if one.commands])
+def test_a_group_names_its_commands_and_imports_only_the_one_that_was_typed(group: str) -> None:
+    def run(*words: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-X", "importtime", "-m", "labctl", group, *words, "--help"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+        wanted = {COMMANDS[group].commands[word].module for word in words}
+        others = {one.module for one in COMMANDS[group].commands.values()} - wanted
+        assert not {f"labctl.cli.{module}" for module in others} & imported
+        return done.stdout
+
+    said = run()
+    for name, command in COMMANDS[group].commands.items():
+        assert re.search(rf"^  {name} +{re.escape(command.summary)}$", said, re.MULTILINE)
+    first, *_ = COMMANDS[group].commands
+    assert f"labctl {group} {first} " in run(first)
 
 
 def test_the_version_is_printed_with_pythons() -> None:

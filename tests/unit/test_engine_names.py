@@ -19,7 +19,7 @@ NAMED = re.compile(
 ELSEWHERE = {
     "artifacts/": "the parts of every service, by their names in the lock",
     "sqlserver/": "SQL Server's stand-in, a program of its own",
-    "cli/": "commands have the names of programs, and examples: `labctl mysql`, `orders=postgres`",
+    "cli/": "commands have the names of programs, and examples: `client mysql`, `orders=postgres`",
     "lab/clients/client_programs.py": "these programs",
     "lab/clients/tsql.py": "the lab's own sqlcmd",
     "conformance/document.py": "a page with examples",

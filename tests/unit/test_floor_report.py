@@ -1,4 +1,4 @@
-"""The figures of `labctl bench floor`: each beside the floor that it stands on."""
+"""The figures of `labctl test bench floor`: each beside the floor that it stands on."""
 
 from __future__ import annotations
 

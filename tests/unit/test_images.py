@@ -107,7 +107,7 @@ def test_a_context_without_its_artefact_says_how_to_get_it(tmp_path: Path) -> No
             store=store,
             wheels=tmp_path,
         )
-    assert caught.value.hint == "run `labctl artifacts fetch kafka`"
+    assert caught.value.hint == "run `labctl tools artifacts fetch kafka`"
 
 
 def test_a_failed_command_is_an_error_with_its_last_lines() -> None:

@@ -1,4 +1,4 @@
-"""The notebook is as it should be committed, and what `labctl notebook` starts."""
+"""The notebook is as it should be committed, and what `labctl client notebook` starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`labctl rebuild`: what is asked of the Spark application, and what comes of it."""
+"""`labctl table rebuild`: what is asked of the Spark application, and what comes of it."""
 
 from __future__ import annotations
 

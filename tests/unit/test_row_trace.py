@@ -111,7 +111,11 @@ def test_why_silver_has_no_such_row() -> None:
     for tables, letters, said in (
         ([table(error="no schema 4")], [], "the table is running: no schema 4"),
         ([table(records_behind=1200)], [], "1,200 records of its topic are not in it yet"),
-        ([table()], [letter], "put aside: a digit too many (labctl deadletters show sale 0:7)"),
+        (
+            [table()],
+            [letter],
+            "put aside: a digit too many (labctl topics deadletters show sale 0:7)",
+        ),
         ([table()], "MinIO does not answer", "labctl verify sale compares it"),
         ([], [], "the Spark application does not answer"),
     ):

@@ -1,4 +1,4 @@
-r"""`labctl sql`: text as statements, completion, commands, and the shell itself on a pipe."""
+r"""`labctl athena shell`: statements, completion, commands, and the shell itself on a pipe."""
 
 from __future__ import annotations
 
@@ -318,7 +318,7 @@ def test_what_cannot_be_read_is_said_before_a_lab_is_asked(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "latin.sql").write_bytes(b"select '\xe4'")
-    done = CliRunner().invoke(root, ["sql", *arguments])
+    done = CliRunner().invoke(root, ["athena", "shell", *arguments])
     assert done.exit_code == ExitCode.USAGE
     assert message in done.stderr
 
@@ -334,7 +334,9 @@ def test_statements_that_are_read_end_at_the_first_error(
     (tmp_path / "some.sql").write_text(text, encoding="utf-8")
     given = ["-f", place] if place == "some.sql" else []
     options = ["--database", "moma", "-o", "csv"]
-    done = CliRunner().invoke(root, ["sql", *given, *options], input=None if given else text)
+    done = CliRunner().invoke(
+        root, ["athena", "shell", *given, *options], input=None if given else text
+    )
     assert (done.exit_code, done.stdout) == (ExitCode.USAGE, "n\n8\n")
     assert f"{place}, line 2" in done.stderr
     assert asked(client) == ["select 1", "select wrong"]

@@ -1,1 +1,1 @@
-"""The shell of `labctl sql`."""
+"""The shell of `labctl athena shell`."""

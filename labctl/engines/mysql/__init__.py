@@ -134,6 +134,6 @@ ENGINE = Engine(
     limits=mysql_limits,
     beside_sources="",
     schemas_are_databases=True,
-    admin_client="labctl mysql --admin",
+    admin_client="labctl client mysql --admin",
     databases=lambda source: source.schemas,
 )

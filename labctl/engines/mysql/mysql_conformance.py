@@ -1,4 +1,4 @@
-"""How `labctl conformance` writes and reads MySQL's tables."""
+"""How `labctl test conformance` writes and reads MySQL's tables."""
 
 from __future__ import annotations
 

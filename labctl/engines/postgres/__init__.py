@@ -186,5 +186,5 @@ ENGINE = Engine(
     default_schema="public",
     holds_state=True,
     slots=SLOTS,
-    admin_client="labctl psql --admin",
+    admin_client="labctl client psql --admin",
 )

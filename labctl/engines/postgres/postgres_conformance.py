@@ -1,4 +1,4 @@
-"""How `labctl conformance` writes and reads PostgreSQL's tables."""
+"""How `labctl test conformance` writes and reads PostgreSQL's tables."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def _read(source: Source) -> list[Slot]:
             int(kept),
             left,
             bool(lost),
-            f"labctl psql --admin -c \"SELECT pg_drop_replication_slot('{name}')\"",
+            f"labctl client psql --admin -c \"SELECT pg_drop_replication_slot('{name}')\"",
         )
         for name, active, kept, left, lost in rows
     ]

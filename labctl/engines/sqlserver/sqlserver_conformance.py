@@ -1,4 +1,4 @@
-"""How `labctl conformance` writes and reads SQL Server's tables."""
+"""How `labctl test conformance` writes and reads SQL Server's tables."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def serve_argv(
 ) -> list[str]:
     """Return the stand-in's command line. Each file holds what the parameter's name says."""
     return [
-        *(sys.executable, "-m", "labctl", "sqlserver", "serve"),
+        *(sys.executable, "-m", "labctl", "tools", "sqlserver", "serve"),
         *("--dsn-file", str(dsn), "--password-file", str(password)),
         *("--tls-cert", str(certificate), "--user", ADMIN),
         *("--host", host, "--port", str(port)),

@@ -1,7 +1,7 @@
 """Generator of keys.json from the plugins: `python -m labctl.kafkaconnect.keys.relist`.
 
-Maintainers run it after a plugin's version has changed. It needs the artefacts (`labctl artifacts
-fetch`) and a JDK on the PATH.
+Maintainers run it after a plugin's version has changed. It needs the artefacts (`labctl tools
+artifacts fetch`) and a JDK on the PATH.
 """
 
 from __future__ import annotations

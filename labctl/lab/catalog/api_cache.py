@@ -148,7 +148,7 @@ def _asking(lab: Lab) -> Iterator[Redis]:
     if not isinstance(endpoint, Cache):
         raise LabError(
             f"Lab {lab.name!r} has no cache",
-            hint="`labctl api up` switches it on",
+            hint="`labctl tools api up` switches it on",
             exit_code=ExitCode.NOT_READY,
         )
     redis = Redis(

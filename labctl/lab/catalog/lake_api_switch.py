@@ -97,7 +97,7 @@ def api_of(lab: Lab) -> Api:
     if not isinstance(endpoint, Api):
         raise LabError(
             f"Lab {lab.name!r} has no lake API",
-            hint="`labctl api up` switches it on",
+            hint="`labctl tools api up` switches it on",
             exit_code=ExitCode.NOT_READY,
         )
     return endpoint

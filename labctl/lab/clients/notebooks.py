@@ -29,7 +29,7 @@ _SOCKET_PATH_LIMIT = 107
 
 
 def running_lab() -> Lab:
-    """Return the lab of `labctl notebook`, or without it that of the project around this folder.
+    """Return the lab of `labctl client notebook`, or that of the project around this folder.
 
     Raises LabError if the lab does not run.
     """

@@ -69,7 +69,7 @@ class _Parser(ArgumentParser):
 
 
 def _parser() -> ArgumentParser:
-    parser = _Parser(prog="labctl sqlcmd", add_help=False, allow_abbrev=False)
+    parser = _Parser(prog="labctl client sqlcmd", add_help=False, allow_abbrev=False)
     parser.add_argument("-Q", "-q", dest="query")
     parser.add_argument("-i", dest="inputs", action="append", type=Path, default=[])
     parser.add_argument("-d", dest="database")

@@ -202,7 +202,8 @@ def why_not_in_silver(
         for letter in letters:
             if (letter.partition, letter.offset) == (record.partition, record.offset):
                 place = f"{letter.partition}:{letter.offset}"
-                return f"it was put aside: {letter.reason} (labctl deadletters show {name} {place})"
+                shown = f"labctl topics deadletters show {name} {place}"
+                return f"it was put aside: {letter.reason} ({shown})"
     table = next((one for one in tables if one.name == name), None)
     if table is None:
         return "the Spark application does not answer, or does not know the table: labctl status"

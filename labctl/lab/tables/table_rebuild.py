@@ -51,7 +51,7 @@ def rebuild_table(lab: Lab, name: str) -> float:
             raise LabError(
                 f"{name} is still not rebuilt after {TIMEOUT_SECONDS:.0f} s; it goes on"
                 f"{_why_not_yet(lab, name)}",
-                hint=f"labctl status, labctl logs silver; labctl rebuild {name} --cancel",
+                hint=f"labctl status, labctl logs silver; labctl table rebuild {name} --cancel",
             )
         time.sleep(POLL_SECONDS)
         told = told or _is_told(lab, name)

@@ -133,7 +133,7 @@ def replay_table(lab: Lab, name: str) -> dict[str, Any]:
     if lab.config.silver.source == "bronze":
         raise LabError(
             f"{name} is fed from bronze files: a record that could not be decoded is not in them",
-            hint=f"once bronze has it: labctl rebuild {name}",
+            hint=f"once bronze has it: labctl table rebuild {name}",
             exit_code=ExitCode.USAGE,
         )
     _ask(lab, table.name, "replay")
@@ -144,7 +144,7 @@ def replay_table(lab: Lab, name: str) -> dict[str, Any]:
         raise LabError(
             f"The Spark application was restarted while it replayed {name}: it is done, and what "
             "it did is not known",
-            hint=f"labctl deadletters list {name}",
+            hint=f"labctl topics deadletters list {name}",
         )
     if result["error"]:
         raise LabError(f"The dead letters of {name} were not replayed: {result['error']}")

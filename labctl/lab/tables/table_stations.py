@@ -111,7 +111,7 @@ def _check(
     if silver is not None and silver.dead_letters:
         problems.append(
             f"{counted(silver.dead_letters, 'record', 'were')} put aside: "
-            f"labctl deadletters list {table.name}"
+            f"labctl topics deadletters list {table.name}"
         )
     return TableCheck(
         table=table.name,

@@ -1,6 +1,6 @@
 """Entry point that starts the stand-in for SQL Server inside a container.
 
-It first creates the database; then the process becomes `labctl sqlserver serve`.
+It first creates the database; then the process becomes `labctl tools sqlserver serve`.
 """
 
 from __future__ import annotations

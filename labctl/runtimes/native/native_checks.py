@@ -48,7 +48,7 @@ def check_parts(artifacts: ArtifactStore, services: Sequence[Service]) -> list[C
             "parts",
             Level.WARN,
             f"not fetched yet: {', '.join(missing)}",
-            "`labctl up` fetches them, or `labctl artifacts fetch` now",
+            "`labctl up` fetches them, or `labctl tools artifacts fetch` now",
         )
     ]
 

@@ -218,7 +218,7 @@ def test_a_table_that_hudis_own_class_has_begun_goes_on_with_it(
     table.check()
     assert table.texts() == before
     assert not table.hudi.key_generator.is_as_new(table.hudi.rows().schema)
-    # As `labctl rebuild` does, which has found that.
+    # As `labctl table rebuild` does, which has found that.
     table.hudi.clear()
     table.placement.load(None)
     assert table.hudi.key_generator.keys.are_distinct

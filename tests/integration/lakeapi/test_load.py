@@ -1,4 +1,4 @@
-"""`labctl api load` measures what the service does."""
+"""`labctl tools api load` measures what the service does."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def test_a_topic_that_was_made_again_stops_its_table_until_it_is_written_again(
 
     stopped = silver.is_in_state("remade", "failed")
     assert "recreated" in stopped["error"]
-    assert "labctl rebuild tickit.remade --from-topic" in stopped["error"]
+    assert "labctl table rebuild tickit.remade --from-topic" in stopped["error"]
     silver.until(
         lambda: "recreated" in silver.status("bronze")["stopped_topics"].get(topic, ""),
         "bronze stops the topic",

@@ -75,7 +75,7 @@ def test_a_column_that_turns_into_something_else_stops_its_table_until_it_is_reb
     stopped = silver.is_in_state("conflict", "failed")
 
     assert "conflict.size is int, but now arrives as string" in stopped["error"]
-    assert "labctl rebuild tickit.conflict" in stopped["error"]
+    assert "labctl table rebuild tickit.conflict" in stopped["error"]
     assert silver.status("mor_soft")["state"] == "running"
     assert {key: one["size"] for key, one in silver.rows("conflict").items()} == {1: 7}
 

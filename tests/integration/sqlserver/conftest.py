@@ -133,7 +133,7 @@ class StandIn:
         password.chmod(0o600)
         ready.unlink(missing_ok=True)
         command = [
-            sys.executable, "-m", "labctl", "sqlserver", "serve",
+            sys.executable, "-m", "labctl", "tools", "sqlserver", "serve",
             "--dsn", self.postgres.dsn(self.database), "--port", str(self.port),
             "--password-file", str(password), "--port-file", str(ready), *self.options,
         ]  # fmt: skip

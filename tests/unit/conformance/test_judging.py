@@ -197,5 +197,5 @@ def test_a_failure_is_kept_as_sql_with_the_command_that_repeats_it() -> None:
     (failure,) = failing("c2", "delete")
     kept = failure_of(failure)
     assert kept.statements[0].startswith("CREATE TABLE ")
-    assert kept.reproduce == f"labctl conformance --engine postgres --seed {failure.case.seed}"
+    assert kept.reproduce == f"labctl test conformance --engine postgres --seed {failure.case.seed}"
     assert counts_of([failure])["postgres"].failed == 1

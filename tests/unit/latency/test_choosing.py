@@ -204,6 +204,6 @@ def test_a_table_of_the_command_line_must_be_in_the_lab(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(own(tmp_path, "orders=postgres").project)
-    done = CliRunner().invoke(root, ["latency", "run", "idle", "--table", "sale"])
+    done = CliRunner().invoke(root, ["test", "latency", "run", "idle", "--table", "sale"])
     assert done.exit_code == ExitCode.USAGE
     assert "There is no table 'sale' in this lab" in done.output

@@ -198,7 +198,7 @@ def places_in(path: Path) -> list[tuple[int, int]]:
 
 
 def check(root: Path, config: SinkConfig, rows: list[Row]) -> None:
-    """Every record is there once, where it belongs; and `labctl bronze check` says the same."""
+    """Every record is there once, where it belongs; and `topics bronze check` says the same."""
     topic = root / "topics" / TOPIC
     files = [path for path in topic.rglob("*") if path.is_file()]
     found = Counter(place for path in files for place in places_in(path))

@@ -42,7 +42,9 @@ def test_no_instant_before_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None
     one = instants()
     one.take()
     put_back(monkeypatch, HOUR)
-    with pytest.raises(ClockError, match=r"is (0:59:\d\d|1:00:00) behind .* labctl rebuild sale"):
+    with pytest.raises(
+        ClockError, match=r"is (0:59:\d\d|1:00:00) behind .* labctl table rebuild sale"
+    ):
         one.take()
     one.forget()
     monkeypatch.setattr(InstantClock, "_highest", 0.0)

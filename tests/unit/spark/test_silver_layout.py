@@ -51,7 +51,7 @@ def test_another_layout_is_refused(
         check_layout(config, layout(config, **changes), config.buckets)
     assert f"{said}, and its properties say hoodie." in raised.value.what
     assert f"{said} back" in str(raised.value.hint)
-    assert "labctl rebuild tickit.sale" in str(raised.value.hint)
+    assert "labctl table rebuild tickit.sale" in str(raised.value.hint)
 
 
 def test_all_that_has_changed_is_told_at_once(config: TableConfig) -> None:

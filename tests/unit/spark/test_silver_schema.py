@@ -56,5 +56,5 @@ def test_one_with_more_digits_behind_the_point_stops_its_table_until_it_is_rebui
     with pytest.raises(SchemaChangeError) as raised:
         merged(known, incoming)
     named = "text" if becomes == StringType() else becomes.simpleString()
-    assert f"makes the column {named}: labctl rebuild sale" in str(raised.value.hint)
+    assert f"makes the column {named}: labctl table rebuild sale" in str(raised.value.hint)
     assert merged(known, incoming, written_again=True) == becomes

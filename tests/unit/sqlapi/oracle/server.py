@@ -20,7 +20,7 @@ from tests.unit.sqlapi.oracle.showing import shown, type_name
 __all__ = ["VERSION", "Trino"]
 
 VERSION = "476"
-# Not among the lab's own parts, which every `labctl artifacts fetch` brings.
+# Not among the lab's own parts, which every `labctl tools artifacts fetch` brings.
 _LOCK = Lock(
     artifacts={
         "trino": MavenArtifact(
