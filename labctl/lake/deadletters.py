@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import io
-import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,6 +14,7 @@ from pyarrow import fs
 from labctl.errors import LabError
 from labctl.lake.objectstore import LakeStorage
 from labctl.lake.records import converters, readable
+from lakecontract.dead_letter import LETTER_SUFFIX, DeadLetterFile
 from lakecontract.options import REPLAYED
 from lakecontract.wire import KEY_HEADER, SCHEMA_ID_BYTES, VALUE_HEADER, split
 
@@ -56,7 +55,7 @@ class DeadLetters:
         paths = [
             entry.path.removeprefix(f"{self._storage.root}/")
             for entry in self._storage.list(folder)
-            if entry.type == fs.FileType.File and entry.base_name.endswith(".json")
+            if entry.type == fs.FileType.File and entry.base_name.endswith(LETTER_SUFFIX)
         ]
         with ThreadPoolExecutor(8) as pool:
             found = pool.map(lambda path: self._read(path, replayed), paths)
@@ -64,18 +63,18 @@ class DeadLetters:
 
     def _read(self, path: str, replayed: bool) -> DeadLetter:
         try:
-            fields = json.loads(self._storage.read_bytes(path))
+            letter = DeadLetterFile.read(self._storage.read_bytes(path))
             return DeadLetter(
-                topic=fields["topic"],
-                partition=fields["partition"],
-                offset=fields["offset"],
-                written_at=datetime.fromtimestamp(fields["timestamp_ms"] / 1000, UTC),
-                put_aside_at=datetime.fromisoformat(fields["put_aside_at"]),
-                reason=fields["reason"],
+                letter.topic,
+                letter.partition,
+                letter.offset,
+                written_at=datetime.fromtimestamp(letter.timestamp_ms / 1000, UTC),
+                put_aside_at=datetime.fromisoformat(letter.put_aside_at),
+                reason=letter.reason,
                 replayed=replayed,
-                key=_bytes(fields["key_base64"]),
-                value=_bytes(fields["value_base64"]),
-                headers={one["key"]: _bytes(one["value_base64"]) for one in fields["headers"]},
+                key=letter.key,
+                value=letter.value,
+                headers=dict(letter.headers),
             )
         except (ValueError, KeyError, TypeError) as error:
             raise LabError(f"{path} is no dead letter: {error!r}") from None
@@ -133,7 +132,3 @@ def _raw(data: bytes) -> str:
         return data.decode()
     except UnicodeDecodeError:
         return data.hex()
-
-
-def _bytes(text: str | None) -> bytes | None:
-    return None if text is None else base64.b64decode(text)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from lakecontract.dead_letter import LETTER_SUFFIX, DeadLetterFile, letter_name
 from lakecontract.options import REPLAYED
 from lakehouse.decode import Undecodable
 from lakehouse.progress import now
@@ -26,7 +25,7 @@ R = TypeVar("R")
 
 
 class DeadLetters:
-    """Letters, one JSON file per record, named after its place: a second write changes nothing."""
+    """The letters, one file per record."""
 
     def __init__(self, storage: LakeFiles, base_path: str) -> None:
         self._storage = storage
@@ -40,7 +39,7 @@ class DeadLetters:
 
     def _write(self, record: Undecodable) -> None:
         path = f"{self._folder(record.topic)}/{_name(record)}"
-        self._storage.write(path, _document(record))
+        self._storage.write(path, _letter(record).content())
         _log.warning("%s put aside in %s: %s", _place(record), path, record.reason)
         with self._lock:
             self._names.setdefault(record.topic, set()).add(_name(record))
@@ -98,10 +97,11 @@ class DeadLetters:
 
     def _listed(self, topic: str, below: str = "") -> list[str]:
         found = self._storage.entries(f"{self._folder(topic)}{below}")
-        return [info.name for info in found if not info.is_folder and info.name.endswith(".json")]
+        names = [info.name for info in found if not info.is_folder]
+        return [name for name in names if name.endswith(LETTER_SUFFIX)]
 
     def _read(self, topic: str, name: str) -> Undecodable:
-        return _record(self._storage.read(f"{self._folder(topic)}/{name}"))
+        return _record(DeadLetterFile.read(self._storage.read(f"{self._folder(topic)}/{name}")))
 
     def _folder(self, topic: str) -> str:
         return f"{self._base_path}/{topic}"
@@ -113,45 +113,35 @@ def _each(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
 
 
 def _name(record: Undecodable) -> str:
-    return f"{record.topic}+{record.partition}+{record.offset:010d}.json"
+    return letter_name(record.topic, record.partition, record.offset)
+
+
+def _letter(record: Undecodable) -> DeadLetterFile:
+    return DeadLetterFile(
+        record.topic,
+        record.partition,
+        record.offset,
+        record.timestamp_ms,
+        record.reason,
+        now(),
+        record.key,
+        record.value,
+        record.headers,
+    )
 
 
 def _place(record: Undecodable) -> str:
     return f"{record.topic} partition {record.partition} offset {record.offset}"
 
 
-def _document(record: Undecodable) -> bytes:
-    fields = {
-        "topic": record.topic,
-        "partition": record.partition,
-        "offset": record.offset,
-        "timestamp_ms": record.timestamp_ms,
-        "reason": record.reason,
-        "put_aside_at": now(),
-        "key_base64": _base64(record.key),
-        "value_base64": _base64(record.value),
-        "headers": [{"key": key, "value_base64": _base64(value)} for key, value in record.headers],
-    }
-    return json.dumps(fields, indent=2, ensure_ascii=False).encode()
-
-
-def _record(document: bytes) -> Undecodable:
-    fields = json.loads(document)
+def _record(letter: DeadLetterFile) -> Undecodable:
     return Undecodable(
-        topic=fields["topic"],
-        partition=fields["partition"],
-        offset=fields["offset"],
-        timestamp_ms=fields["timestamp_ms"],
-        reason=fields["reason"],
-        key=_bytes(fields["key_base64"]),
-        value=_bytes(fields["value_base64"]),
-        headers=tuple((one["key"], _bytes(one["value_base64"])) for one in fields["headers"]),
+        letter.topic,
+        letter.partition,
+        letter.offset,
+        letter.timestamp_ms,
+        letter.reason,
+        letter.key,
+        letter.value,
+        letter.headers,
     )
-
-
-def _base64(content: bytes | None) -> str | None:
-    return None if content is None else base64.b64encode(content).decode("ascii")
-
-
-def _bytes(text: str | None) -> bytes | None:
-    return None if text is None else base64.b64decode(text)
