@@ -70,7 +70,7 @@ _SUSPEND_SECONDS = 20.0
 
 def _prepare(context: Context) -> None:
     context.data.mkdir(parents=True, exist_ok=True, mode=0o700)
-    # Remove what a killed process has left in a container, or natively under an earlier labctl.
+    # In a container it is the folder of temporary files, and a killed process leaves some.
     shutil.rmtree(context.data / "scratch", ignore_errors=True)
     write_private(context.conf / "spark.properties", _session_properties(context))
     write_private(context.conf / TOKEN, context.passwords["silver"])
@@ -246,7 +246,7 @@ def _probe(context: Context) -> str:
     response = requests.get(f"{context.endpoints.silver.status_url}/status", timeout=5)
     response.raise_for_status()
     status = response.json()
-    if status.get("suspended"):  # which one of an earlier labctl does not say
+    if status.get("suspended"):
         raise ConnectionError("it is suspended; `labctl up` resumes it")
     tables = status["tables"].values()
     # A table whose topic does not exist yet has no work: the lab is usable without it.

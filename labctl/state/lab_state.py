@@ -8,12 +8,11 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, TextIO
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -34,9 +33,9 @@ __all__ = [
     "write_private",
 ]
 
-STATE_VERSION = 3
-"""Version of lab.json and of the lab's other files. Increase it, and add a step to `MIGRATIONS`,
-whenever an older lab has to be changed before this labctl can use it."""
+STATE_VERSION = 4
+"""Version of lab.json and of the lab's other files. Increase it whenever this labctl cannot use an
+older lab as it is: labs of every other version are refused."""
 DESTROYED = ".destroyed"
 """Folder next to the labs. A destroyed lab is moved here first, so that it disappears at once."""
 SAVED = ("data", "secrets")
@@ -79,29 +78,10 @@ class _Recorded(BaseModel):
     profile: str | None = None
     profiles: list[str] = []
     ports: dict[str, dict[str, Annotated[int, Field(ge=1, le=65535)]]] = {}
-    started_at: float | None = None
-    deaths_before: int | None = Field(default=None, ge=0)
+    deaths_before: int = Field(default=0, ge=0)
     wished_ports: dict[str, dict[str, int]] = {}
     seeded: dict[str, Any] = {}
     switched_on: list[str] = []
-
-
-def _list_profiles(values: dict[str, Any]) -> dict[str, Any]:
-    """Migrate to version 2, which lists all profiles the lab was started with, for removal."""
-    made_with = [values["profile"]] if values.get("profile") else []
-    return values | {"profiles": values.get("profiles", made_with)}
-
-
-def _name_data_sets(values: dict[str, Any]) -> dict[str, Any]:
-    """Migrate to version 3, which records loaded tables per data set. Drop the old, unnamed notes:
-    `labctl seed` recognises loaded tables by their rows and leaves them alone."""
-    return values | {"seeded": {}}
-
-
-MIGRATIONS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = MappingProxyType(
-    {1: _list_profiles, 2: _name_data_sets}
-)
-"""Functions that migrate lab.json from the given version to the next."""
 
 
 @dataclass(frozen=True)
@@ -207,10 +187,10 @@ class LabState:
             require_own(folder, variable=_VARIABLE)
 
     def load(self) -> dict[str, Any]:
-        """Return lab.json, migrated to this version; empty if the lab does not exist yet.
+        """Return lab.json; empty if the lab does not exist yet.
 
-        Raises LabError (ENVIRONMENT) if the file is damaged, belongs to another user, or was
-        written by a newer labctl.
+        Raises LabError (ENVIRONMENT) if the file is damaged, belongs to another user, or is of
+        another version.
         """
         self._require_own()
         path = self.folder / "lab.json"
@@ -229,19 +209,18 @@ class LabState:
                 ),
                 exit_code=ExitCode.ENVIRONMENT,
             ) from None
-        if version > STATE_VERSION:
+        if version != STATE_VERSION:
+            age = "a newer" if version > STATE_VERSION else "an older"
             raise LabError(
-                f"Lab {self.name!r} was last started by a newer labctl: {path} has version "
-                f"{version}, this labctl knows versions up to {STATE_VERSION}",
+                f"Lab {self.name!r} was last started by {age} labctl: {path} has version "
+                f"{version}, this labctl reads version {STATE_VERSION}",
                 hint=(
                     f"use that labctl, or `labctl destroy --lab {self.name}`, "
                     "which removes the lab and its data"
                 ),
                 exit_code=ExitCode.ENVIRONMENT,
             )
-        for step in range(version, STATE_VERSION):
-            values = MIGRATIONS[step](values)
-        return values | {"version": STATE_VERSION}
+        return values
 
     def load_if_readable(self) -> dict[str, Any] | None:
         """Return the result of `load`; None if lab.json cannot be read.
@@ -255,7 +234,7 @@ class LabState:
             return None
 
     def save(self, **values: Any) -> None:
-        """Merge `values` into lab.json and migrate it to the current version."""
+        """Merge `values` into lab.json."""
         merged = self.load() | {"version": STATE_VERSION} | values
         write_private(self.folder / "lab.json", json.dumps(merged, indent=2, sort_keys=True))
 

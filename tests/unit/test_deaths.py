@@ -51,7 +51,7 @@ def test_deaths_since_the_lab_was_started_count_whatever_the_clock_says(
     state.deaths.parent.mkdir(parents=True)
     line = json.dumps(WHOLE).encode() + b"\n"
     state.deaths.write_bytes(line)
-    state.save(started_at=WHOLE["at"], deaths_before=state.count_deaths())
+    state.save(deaths_before=state.count_deaths())
     # The clock has been set back meanwhile.
     with state.deaths.open("ab") as file:
         file.write(json.dumps(WHOLE | {"at": 1.0}).encode() + b"\n")

@@ -18,7 +18,7 @@ from labctl.config.lab_config import find_project
 from labctl.errors import ExitCode, LabError
 from labctl.state import ownership
 from labctl.state.lab_secrets import load_passwords
-from labctl.state.lab_state import LabState, lab_names, state_home
+from labctl.state.lab_state import STATE_VERSION, LabState, lab_names, state_home
 
 OTHER = 54_321
 """A user that no machine has."""
@@ -115,7 +115,7 @@ def test_a_lab_that_another_user_has_put_among_ones_own_is_refused(
     with user(OTHER):
         (state_home() / "tickit" / "secrets").mkdir(parents=True)
         (state_home() / "tickit" / "secrets" / "passwords.json").write_text('{"postgres": "known"}')
-        (state_home() / "tickit" / "lab.json").write_text(json.dumps({"version": 3}))
+        (state_home() / "tickit" / "lab.json").write_text(json.dumps({"version": STATE_VERSION}))
     for use in (LabState("tickit").load, LabState("tickit").create):
         with pytest.raises(LabError, match=f"tickit belongs to user {OTHER}"):
             use()

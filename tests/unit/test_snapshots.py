@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -52,6 +53,7 @@ def make(name: str, text: str = "rows", builds: dict[str, str] = BUILDS) -> Snap
         made_at=datetime.now(UTC),
         state_version=STATE_VERSION,
         seeded={"tickit": {"scale": 1.0}},
+        schemas={},
         builds=builds,
         files=read_records(folder),
         entries=read_entries(folder),
@@ -115,6 +117,14 @@ def test_a_snapshot_of_another_layout_is_refused() -> None:
     write_manifest(snapshot.folder, changed)
     with pytest.raises(LabError, match="made by another labctl"):
         find_snapshot("loaded")
+
+
+@pytest.mark.parametrize(("newer", "age"), [(1, "a newer"), (-1, "an older")])
+def test_a_snapshot_of_a_lab_of_another_labctl_is_refused(newer: int, age: str) -> None:
+    snapshot = make("loaded")
+    changed = snapshot.manifest.model_copy(update={"state_version": STATE_VERSION + newer})
+    with pytest.raises(LabError, match=f"{age} labctl"):
+        check_versions(replace(snapshot, manifest=changed), BUILDS)
 
 
 def test_a_damaged_file_and_another_version_are_found_before_anything_is_replaced() -> None:

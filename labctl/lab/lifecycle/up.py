@@ -287,7 +287,6 @@ def _write_state(lab: Lab, *, fresh: bool) -> None:
         "wished_ports": {s.name: dict(s.ports) for s in lab.services if s.is_own},
     }
     if fresh:
-        values["started_at"] = time.time()
         values["deaths_before"] = lab.state.count_deaths()
     lab.state.save(**values)
     lab.runtime.write_secrets()

@@ -159,10 +159,11 @@ def builds(lab: Lab) -> dict[str, str]:
 def check_versions(snapshot: Snapshot, present: dict[str, str]) -> None:
     """Raise LabError (ENVIRONMENT) unless the `present` versions are those of the snapshot."""
     made = snapshot.manifest
-    if made.state_version > STATE_VERSION:
+    if made.state_version != STATE_VERSION:
+        age = "a newer" if made.state_version > STATE_VERSION else "an older"
         raise LabError(
-            f"Snapshot {snapshot.name!r} is of a lab of a newer labctl",
-            hint="use that labctl",
+            f"Snapshot {snapshot.name!r} is of a lab of {age} labctl",
+            hint=f"use that labctl, or `labctl snapshot delete {snapshot.name}`",
             exit_code=ExitCode.ENVIRONMENT,
         )
     unequal = [
@@ -189,8 +190,7 @@ def check_entries(snapshot: Snapshot) -> None:
     for part in SAVED:
         if (snapshot.folder / part).is_symlink():
             raise _damaged(snapshot, f"{part} is a link")
-        entries = None if made.entries is None else _below(part, made.entries)
-        if problem := unlike_entries(snapshot.folder / part, _below(part, made.files), entries):
+        if problem := unlike_entries(snapshot.folder / part, _below(part, made.entries)):
             raise _damaged(snapshot, f"{part}/{problem}")
 
 

@@ -88,21 +88,12 @@ def read_entries(top: Path) -> dict[str, str]:
     return {str(path.relative_to(top)): _entry(path) for path in _paths(top)}
 
 
-def unlike_entries(
-    top: Path, records: Mapping[str, FileRecord], entries: Mapping[str, str] | None
-) -> str | None:
+def unlike_entries(top: Path, entries: Mapping[str, str]) -> str | None:
     """Return the first difference between the entries below `top` and those saved, or None.
 
-    No file is opened. Without `entries`, which older snapshots do not have, folders and the files
-    of `records` are allowed.
+    No file is opened.
     """
     found = read_entries(top)
-    if entries is None:
-        for name, entry in found.items():
-            if entry[0] not in "-d":
-                return f"{name} is {_ENTRY[entry[0]]}"
-        folders = {name: entry for name, entry in found.items() if entry[0] == "d"}
-        entries = folders | {name: found.get(name, "-") for name in records}
     if missing := entries.keys() - found.keys():
         return f"{min(missing)} is missing"
     if added := found.keys() - entries.keys():

@@ -59,14 +59,14 @@ class Manifest(BaseModel):
     """Version of that lab's lab.json."""
     seeded: dict[str, Any]
     """Rows that were loaded of each data set, as in lab.json."""
-    schemas: dict[str, Any] = {}
+    schemas: dict[str, Any]
     """The project's own schemas that were applied, as in lab.json."""
     builds: dict[str, str]
     """Version that wrote the data, for each service that stores any."""
     files: dict[str, FileRecord]
     """Record of each file, by its path below the snapshot's folder."""
-    entries: dict[str, str] | None = None
-    """All entries, as `read_entries` returns them; older snapshots lack them."""
+    entries: dict[str, str]
+    """All entries, as `read_entries` returns them."""
 
 
 @dataclass(frozen=True)

@@ -40,15 +40,12 @@ class NativeInspector:
         return {name: _usage(families[pid]) for name, pid in pids.items()}
 
     def deaths(self) -> dict[str, list[Death]]:
-        recorded = self._state.load()
-        before = recorded.get("deaths_before")
-        # For a lab that an older labctl started, compare times.
-        since = float(recorded.get("started_at") or 0) if before is None else 0.0
+        before = self._state.load().get("deaths_before", 0)
         deaths: dict[str, list[Death]] = {}
         path = self._state.deaths
         lines = path.read_bytes().splitlines() if path.is_file() else []
-        for death in filter(None, map(_death, lines[before or 0 :])):
-            if death["at"] >= since and not death["gave_up"]:
+        for death in filter(None, map(_death, lines[before:])):
+            if not death["gave_up"]:
                 noted = Death(float(death["at"]), str(death.get("cause", "")))
                 deaths.setdefault(death["service"], []).append(noted)
         return deaths

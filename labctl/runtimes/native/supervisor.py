@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Any
 
 import psutil
-from supervisor.xmlrpc import Faults, SupervisorTransport, UnixStreamHTTPConnection
+from supervisor.xmlrpc import SupervisorTransport, UnixStreamHTTPConnection
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from labctl.errors import ExitCode, LabError
@@ -85,22 +85,14 @@ class ProcessSupervisor:
         """
         changed = self._tell(processes)
         for name, wanted in ports.items():
-            if (lost := self._keep_ports(name, wanted)) and name in processes:
+            lost = self._call("keep", name, list(wanted), namespace=KEEPER)
+            if lost and name in processes:
                 raise LabError(
                     f"Port {lost[0]} ({name}) is taken by {owner_of(lost[0])}",
                     hint="stop that process, then `labctl up`",
                     exit_code=ExitCode.ENVIRONMENT,
                 )
         return changed
-
-    def _keep_ports(self, name: str, ports: Collection[int]) -> list[int]:
-        """Have supervisord keep ports; return those that another process has."""
-        try:
-            return list(self._call("keep", name, list(ports), namespace=KEEPER))
-        except xmlrpc.client.Fault as fault:
-            if fault.faultCode != Faults.UNKNOWN_METHOD:
-                raise
-        return []  # an older labctl started this supervisord
 
     def kept_ports(self) -> set[int]:
         """Return the ports that supervisord keeps for services, whether or not they run."""
