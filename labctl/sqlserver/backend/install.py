@@ -1,8 +1,8 @@
 """Installation of this server's SQL in PostgreSQL, and of the role that serves clients.
 
-The installation has two parts. The foundation consists of types and tables, which hold data. It has
-a version number, and `catalog/migrations/<number>.sql` upgrades the previous version to it.
-Functions and views hold no data: they are replaced if their text has changed.
+The installation has two parts. The foundation consists of types and tables, which hold data: a
+database whose foundation has another version is refused. Functions and views hold no data: they
+are replaced if their text has changed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from dataclasses import dataclass
 from importlib.resources import files
 
 from psycopg.sql import SQL, Literal
@@ -37,27 +36,19 @@ _PARTS = (
 )
 """The SQL files in dependency order."""
 _FOUNDATION = {("catalog", "types.sql"), ("catalog", "tables.sql")}
-_OF_VERSION_1 = "bd06ad20968d9a66650d1d07bdd0dbe2c89655c67a0a091a2ef7a6b772c4ea87"
-"""The digest that databases of the first version have as a comment instead of a number."""
+FOUNDATION_VERSION = 4
+"""Version of types and tables. Increase it whenever their text changes."""
 _OLDEST = 180_000
 _LOCK = 7_261_433
 _START_ANEW = "point the stand-in at a new, empty PostgreSQL database (a lab: `labctl destroy`)"
 
 
-@dataclass(frozen=True, slots=True)
-class _Version:
-    """Version of an installation: number of types and tables, digest of functions and views."""
-
-    foundation: int
-    definitions: str
-
-
 async def install(backend: Backend) -> tuple[str, str]:
-    """Install into an empty PostgreSQL database, or upgrade an existing installation.
+    """Install into an empty PostgreSQL database, or replace what has changed in an installation.
 
     Returns the name and the password of the role that serves clients; the password is new each
     time. Raises `LabError`, with nothing changed, if PostgreSQL is older than 18, if the role of
-    `backend` is not a superuser, or if the existing installation cannot be upgraded.
+    `backend` is not a superuser, or if the database has an installation of another version.
     """
     number = (await backend.rows(SQL("SELECT current_setting('server_version_num')")))[0][0]
     if int(number or 0) < _OLDEST:
@@ -71,16 +62,16 @@ async def install(backend: Backend) -> tuple[str, str]:
         await backend.simple(SQL("BEGIN"))
         if found is None:
             await _install(backend)
-        elif found != _wanted():
-            await _upgrade(backend, found)
+        elif found != _digest():
+            await _replace_definitions(backend)
         served_by = await _let_serve(backend)
         await backend.simple(SQL("COMMIT"))
     except PgError as error:
         await backend.simple(SQL("ROLLBACK"))
         raise LabError(
             f"PostgreSQL refused the stand-in's objects: {error.message}",
-            hint="the role must be a superuser of PostgreSQL 18 or newer; where an earlier version "
-            f"of the stand-in was here, {_START_ANEW}",
+            hint="the role must be a superuser of PostgreSQL 18 or newer; if another version of "
+            f"the stand-in was here, {_START_ANEW}",
             details=(error.detail,) if error.detail else (),
         ) from None
     finally:
@@ -105,43 +96,37 @@ def _text(part: tuple[str, ...]) -> str:
     return _PACKAGE.joinpath(*part).read_text("utf-8")
 
 
-def _migrations() -> dict[int, str]:
-    """Return the SQL that upgrades the foundation to each version from the one before."""
-    folder = _PACKAGE.joinpath("catalog", "migrations")
-    return {int(f.name.removesuffix(".sql")): f.read_text("utf-8") for f in folder.iterdir()}
-
-
 def _definitions() -> str:
     return "\n".join(_text(part) for part in _PARTS if part not in _FOUNDATION)
 
 
-def _wanted() -> _Version:
-    digest = hashlib.sha256(_definitions().encode()).hexdigest()
-    return _Version(max(_migrations()), digest)
+def _digest() -> str:
+    return hashlib.sha256(_definitions().encode()).hexdigest()
 
 
-async def _installed(backend: Backend) -> _Version | None:
+async def _installed(backend: Backend) -> str | None:
+    """Return the digest of the functions and views in the database; None if it is empty.
+
+    Raises `LabError` if its types and tables are of another version.
+    """
     rows = await backend.rows(
-        SQL(
-            "SELECT coalesce(obj_description(oid, 'pg_namespace'), ''), "
-            "to_regclass('mssql.version') FROM pg_namespace WHERE nspname = 'mssql'"
-        )
+        SQL("SELECT to_regclass('mssql.version') FROM pg_namespace WHERE nspname = 'mssql'")
     )
     if not rows:
         return None
-    comment, table = rows[0]
-    if table is not None:
-        number, digest = (
-            await backend.rows(SQL("SELECT foundation, definitions FROM mssql.version"))
-        )[0]
-        return _Version(int(number or 0), digest or "")
-    if comment != _OF_VERSION_1:
-        raise LabError(
-            "this database was set up by a version of the SQL Server stand-in that this one does "
-            "not know",
-            hint=_START_ANEW,
-        )
-    return _Version(1, _OF_VERSION_1)
+    versions = (
+        await backend.rows(SQL("SELECT foundation, definitions FROM mssql.version"))
+        if rows[0][0] is not None
+        else []
+    )
+    for number, digest in versions:
+        if int(number or 0) == FOUNDATION_VERSION:
+            return digest or ""
+    raise LabError(
+        "this database was set up by another version of the SQL Server stand-in",
+        hint=f"use that version of labctl, or {_START_ANEW}",
+        exit_code=ExitCode.ENVIRONMENT,
+    )
 
 
 async def _install(backend: Backend) -> None:
@@ -156,16 +141,8 @@ async def _install(backend: Backend) -> None:
     await _remember(backend)
 
 
-async def _upgrade(backend: Backend, found: _Version) -> None:
-    """Upgrade types and tables, then replace functions and views."""
-    migrations = _migrations()
-    if found.foundation > max(migrations):
-        raise LabError(
-            "this database was set up by a newer version of the SQL Server stand-in",
-            hint=f"use that version of labctl, or {_START_ANEW}",
-        )
-    for number in sorted(n for n in migrations if n > found.foundation):
-        await _run(backend, migrations[number])
+async def _replace_definitions(backend: Backend) -> None:
+    """Replace functions and views."""
     rights = _replacing(_text(("catalog", "rights.sql")))
     await _run(backend, f"SET LOCAL check_function_bodies = off; {rights}")
     await backend.simple(SQL("SELECT mssql.drop_catalog_views()"))
@@ -196,9 +173,8 @@ def _replacing(definitions: str) -> str:
 
 
 async def _remember(backend: Backend) -> None:
-    wanted = _wanted()
     remember = SQL("DELETE FROM mssql.version; INSERT INTO mssql.version VALUES ({}, {})")
-    await backend.simple(remember.format(Literal(wanted.foundation), Literal(wanted.definitions)))
+    await backend.simple(remember.format(Literal(FOUNDATION_VERSION), Literal(_digest())))
 
 
 async def _let_serve(backend: Backend) -> tuple[str, str]:

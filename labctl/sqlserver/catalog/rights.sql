@@ -32,8 +32,7 @@ BEGIN
     PERFORM mssql.hand_over(role);
 END $$;
 
--- Gives the role what is in clients' schemas: PostgreSQL's own clients may have made some of it, and
--- earlier versions made all of it as the superuser.
+-- Gives the role what is in clients' schemas: PostgreSQL's own clients may have made some of it.
 CREATE FUNCTION mssql.hand_over(role text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     found record;
@@ -60,7 +59,7 @@ BEGIN
     END LOOP;
 END $$;
 
--- After an upgrade: each database's views of the catalog, and each capture instance's trigger.
+-- Once functions and views are replaced: each database's views of the catalog, and each capture instance's trigger.
 CREATE FUNCTION mssql.drop_catalog_views() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     views text;

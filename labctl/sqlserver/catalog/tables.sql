@@ -1,5 +1,5 @@
--- What this server remembers beside PostgreSQL's own catalog. Changes here and in types.sql need a
--- migration: see migrations/.
+-- What this server remembers beside PostgreSQL's own catalog. A change here or in types.sql
+-- needs a new FOUNDATION_VERSION in backend/install.py: databases of other versions are refused.
 
 -- Which version this is: of types and tables a number, of functions and views a digest.
 CREATE TABLE mssql.version (foundation integer NOT NULL, definitions text NOT NULL);

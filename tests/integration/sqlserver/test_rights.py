@@ -1,4 +1,4 @@
-"""What the stand-in may do in PostgreSQL, whatever a client sends; and databases made earlier."""
+"""What the stand-in may do in PostgreSQL, whatever a client sends; and databases set up before."""
 
 from __future__ import annotations
 
@@ -98,10 +98,10 @@ def test_names_that_look_like_sql_are_captured_like_any(sql: Sql) -> None:
     assert sql.error("CREATE DATABASE [a.b]") == 40517
 
 
-def test_a_database_of_the_first_version_is_brought_up_to_date(
+def test_changed_functions_and_views_are_replaced_and_rows_stay(
     postgres: Postgres, tmp_path: Path
 ) -> None:
-    """It had no version, and the superuser owned everything and served everyone."""
+    """What other clients of PostgreSQL have made is given to the role."""
     postgres.sql("CREATE DATABASE older")
     server = StandIn(postgres, "older", tmp_path)
     server.start()
@@ -115,25 +115,17 @@ def test_a_database_of_the_first_version_is_brought_up_to_date(
     server.stop()
     role = _role(postgres, "older")
     postgres.sql(
-        f"ALTER ROLE {role} SUPERUSER; DROP TABLE mssql.version; "
-        "DROP TABLE mssql.extended_properties CASCADE; "
-        "ALTER TABLE mssql.modules DROP COLUMN translated CASCADE; "
-        "ALTER TABLE mssql.defaults DROP COLUMN name CASCADE, DROP COLUMN system_named CASCADE; "
-        f"COMMENT ON SCHEMA mssql IS '{install._OF_VERSION_1}'; "
+        f"ALTER ROLE {role} SUPERUSER; UPDATE mssql.version SET definitions = ''; "
         "CREATE OR REPLACE FUNCTION mssql.len(text) RETURNS integer LANGUAGE sql RETURN 0; "
         'DROP VIEW IF EXISTS "kept.sys".tables CASCADE; '
         'ALTER TABLE "kept.dbo".t OWNER TO postgres; '
         'ALTER VIEW "kept.cdc".dbo_t_ct OWNER TO postgres; '
-        'ALTER SCHEMA "kept.dbo" OWNER TO postgres; '
-        # As the cleanup job left it.
-        "UPDATE mssql.cdc_tables SET start_lsn = "
-        "(substr(start_lsn::bytea, 1, 6) || '\\xFFFFFFFE'::bytea)::mssql.binary(10)",
+        'ALTER SCHEMA "kept.dbo" OWNER TO postgres',
         "older",
     )
     server.start()
     try:
         run = Sql(server.connect("kept"))
-        assert run("SELECT start_lsn FROM cdc.change_tables")[0][0].endswith(bytes(4))
         run("INSERT INTO t (a) VALUES (REPLICATE('x', LEN('after')))")
         run("ALTER TABLE t ADD b int")
         assert run("SELECT a FROM v") == [("before",), ("xxxxx",)]
@@ -144,9 +136,15 @@ def test_a_database_of_the_first_version_is_brought_up_to_date(
         assert postgres.sql(f"SELECT rolsuper FROM pg_roles WHERE rolname = '{role}'") == [(False,)]
     finally:
         server.stop()
-    postgres.sql("UPDATE mssql.version SET foundation = 1000", "older")
-    with pytest.raises(LabError, match="newer version"):
-        asyncio.run(_install(postgres.dsn("older")))
+    for change in (
+        "UPDATE mssql.version SET foundation = foundation - 1",
+        "UPDATE mssql.version SET foundation = 1000",
+        "DROP TABLE mssql.version CASCADE",
+    ):
+        postgres.sql(change, "older")
+        with pytest.raises(LabError, match="another version") as raised:
+            asyncio.run(_install(postgres.dsn("older")))
+        assert "labctl destroy" in (raised.value.hint or "")
 
 
 async def _install(dsn: str) -> None:
