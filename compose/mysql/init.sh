@@ -2,9 +2,8 @@
 # Sourced once by the image's entrypoint, when the data folder is made; labctl's setup does the same
 # on a server that it starts. One statement per line.
 docker_process_sql <<SQL
-CREATE USER IF NOT EXISTS 'labctl_admin'@'%' ACCOUNT LOCK;
+CREATE USER 'labctl_admin'@'%' IDENTIFIED BY '$(cat /run/secrets/mysql-admin)';
 GRANT ALL ON *.* TO 'labctl_admin'@'%' WITH GRANT OPTION;
-ALTER USER 'labctl_admin'@'%' IDENTIFIED BY '$(cat /run/secrets/mysql-admin)' ACCOUNT UNLOCK;
 CREATE USER 'labctl'@'%' IDENTIFIED BY '$(cat /run/secrets/mysql)';
 GRANT ALL ON $MYSQL_DATABASE.* TO 'labctl'@'%';
 CREATE USER 'debezium'@'%' IDENTIFIED BY '$(cat /run/secrets/cdc)';

@@ -1,7 +1,6 @@
 """Transfer of a PostgreSQL database, and of all in it, to the role that owns the lab's sources.
 
-In labs of earlier versions the administrator created the sources' tables; a person may still do so
-with `labctl client psql --admin`.
+A person may have created something there with `labctl client psql --admin`.
 """
 
 # ruff: noqa: S608 - the one statement put together is of this module's own constants

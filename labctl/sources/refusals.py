@@ -66,7 +66,7 @@ def is_not_allowed(reason: str) -> bool:
 def not_reached(reason: str) -> str:
     """Return the next step after a failed connection, for the server's `reason`."""
     if _NO_LOGIN.search(reason):
-        return "`labctl up` makes the lab's logins, in a lab of an earlier labctl, too"
+        return "`labctl up` makes the lab's logins"
     return "see `labctl status`"
 
 

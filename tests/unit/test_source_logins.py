@@ -109,7 +109,7 @@ def test_a_right_that_is_missing_has_a_next_step(reason: str) -> None:
     assert statement_failed("X", "SELECT 1", "no such table").hint is None
 
 
-def test_a_login_of_an_earlier_lab_has_a_next_step() -> None:
+def test_a_login_that_is_missing_has_a_next_step() -> None:
     assert "labctl up" in not_reached('password authentication failed for user "labctl_owner"')
     assert "labctl up" in not_reached("Access denied for user 'labctl_admin'@'127.0.0.1'")
     assert not_reached("Connection refused") == "see `labctl status`"

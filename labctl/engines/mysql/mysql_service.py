@@ -32,11 +32,7 @@ _PORT = 3306
 ADMIN = "labctl_admin"
 OWNER = "labctl"
 """The login that has all rights in the sources' databases, and no others. All code that runs a
-project's SQL, or accesses a source's table, logs in with it. In labs of earlier versions it was the
-administrator, and the triggers and views that it created still run as it: so it keeps its name, but
-no longer has the administrator's rights."""
-_NO_LOGIN = (1045, 3118)
-"""Errors of a missing or locked login, which remains if `_administrator` was interrupted."""
+project's SQL, or accesses a source's table, logs in with it."""
 MARK = "mysql.ibd"
 """The data dictionary, a file in every data folder."""
 CAPTURE_RIGHTS = "RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT, LOCK TABLES"
@@ -123,12 +119,11 @@ def _initialise(password: str) -> str:
 
 
 def _administrator(password: str) -> tuple[str, ...]:
-    """Return the statements that create the administrator and unlock it once it has all rights."""
+    """Return the statements that create the administrator."""
     # A password has letters, digits, - and _.
     return (
-        f"CREATE USER IF NOT EXISTS '{ADMIN}'@'%' ACCOUNT LOCK",
+        f"CREATE USER '{ADMIN}'@'%' IDENTIFIED BY '{password}'",
         f"GRANT ALL ON *.* TO '{ADMIN}'@'%' WITH GRANT OPTION",
-        f"ALTER USER '{ADMIN}'@'%' IDENTIFIED BY '{password}' ACCOUNT UNLOCK",
     )
 
 
@@ -139,33 +134,15 @@ def _process(context: Context) -> Process:
 
 
 def _connect(context: Context) -> pymysql.connections.Connection[Any]:
-    """Connect as the administrator; create it first in a lab of an earlier labctl."""
-    import pymysql
-
-    try:
-        return _log_in(context, ADMIN, "mysql-admin")
-    except pymysql.OperationalError as error:
-        if error.args[0] not in _NO_LOGIN:
-            raise
-        try:
-            earlier = _log_in(context, OWNER, "mysql")
-        except pymysql.OperationalError:
-            raise error from None
-        with earlier, earlier.cursor() as cursor:
-            for statement in _administrator(context.passwords["mysql-admin"]):
-                cursor.execute(statement)
-    return _log_in(context, ADMIN, "mysql-admin")
-
-
-def _log_in(context: Context, user: str, role: str) -> pymysql.connections.Connection[Any]:
+    """Connect as the administrator."""
     import pymysql
 
     endpoint = context.endpoints.servers[SERVICE.name]
     return pymysql.connect(
         host=endpoint.host,
         port=endpoint.port,
-        user=user,
-        password=context.passwords[role],
+        user=ADMIN,
+        password=context.passwords["mysql-admin"],
         connect_timeout=3,
         read_timeout=10,
     )
@@ -185,21 +162,13 @@ def _setup(context: Context) -> None:
 
     server = context.endpoints.servers[SERVICE.name]
     with _connect(context) as connection, connection.cursor() as cursor:
-        # A lab that an older labctl initialised but never started still has a `root` without a
-        # password.
+        # The image's entrypoint has made a `root`, which nobody needs.
         cursor.execute("DROP USER IF EXISTS 'root'@'localhost'")
         for user, role in ((OWNER, "mysql"), (CDC_USER, "cdc")):
             login = (user, context.passwords[role])
             cursor.execute("CREATE USER IF NOT EXISTS %s@'%%' IDENTIFIED BY %s", login)
             cursor.execute("ALTER USER %s@'%%' IDENTIFIED BY %s", login)
         cursor.execute(f"GRANT {CAPTURE_RIGHTS} ON *.* TO '{CDC_USER}'@'%'")
-        cursor.execute(
-            "SELECT 1 FROM information_schema.user_privileges"
-            " WHERE grantee = %s AND privilege_type <> 'USAGE'",
-            (f"'{OWNER}'@'%'",),
-        )
-        if cursor.fetchone() is not None:
-            cursor.execute(f"REVOKE ALL PRIVILEGES, GRANT OPTION FROM '{OWNER}'@'%'")
         for source in context.config.sources_of("mysql").values():
             for schema in source.schemas:
                 ensure_database(server, schema, OWNER)
