@@ -203,9 +203,7 @@ def _add_listener(built: Template, port: int, action: Json, certificate: str | N
             "Certificates": [{"CertificateArn": certificate}],
         }
     # Each logical name keeps its port: during a stack update, two listeners on one port collide.
-    # An earlier labctl had only one listener, under the first name, on either port.
-    after = ["Listener"] if port == HTTPS else None
-    built.add(LISTENERS[port], "AWS::ElasticLoadBalancingV2::Listener", properties, after=after)
+    built.add(LISTENERS[port], "AWS::ElasticLoadBalancingV2::Listener", properties)
 
 
 def _add_service(built: Template, promotion: Promotion) -> None:

@@ -1,8 +1,6 @@
-"""Databases that RDS protects, and what an older lab's stacks lack: against moto."""
+"""Databases that RDS protects: against moto."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 from moto.cloudformation.models import cloudformation_backends
@@ -12,10 +10,6 @@ from labctl.promote.apply.promoted_state import destroy, read_state
 from tests.integration.promote.conftest import ACCOUNT, Deployment
 
 pytestmark = pytest.mark.long
-
-
-def summary(changes: list[Any]) -> set[tuple[str, str, str]]:
-    return {(change.where, change.action, change.what) for change in changes}
 
 
 def let_databases_go(deployment: Deployment) -> None:
@@ -56,29 +50,3 @@ def test_databases_of_a_failed_creation_are_not_in_the_way(deployment: Deploymen
     assert read_state(deployment.account.aws(), deployment.promotion())[1].state == (
         "CREATE_COMPLETE"
     )
-
-
-def test_a_stack_from_before_gets_the_guards(deployment: Deployment) -> None:
-    """Buckets without a policy, databases without protection: a change set adds both."""
-    older = deployment.apply(until="data")
-    foundation, data = (
-        older.plan.templates[stage]["Resources"] for stage in ("foundation", "data")
-    )
-    for name in ("LakeBucket", "ArtifactsBucket"):
-        foundation.pop(f"{name}Policy")
-        foundation[name]["Properties"].pop("VersioningConfiguration")
-    data["PostgresDatabase"]["Properties"]["DeletionProtection"] = False
-    older.carry_out()
-    newer = deployment.apply(until="data")
-    assert summary(newer.preview()) == {
-        ("foundation", "add", "LakeBucketPolicy"),
-        ("foundation", "add", "ArtifactsBucketPolicy"),
-        ("foundation", "change", "LakeBucket"),
-        ("foundation", "change", "ArtifactsBucket"),
-        ("data", "change", "PostgresDatabase"),
-    }
-    newer.carry_out()
-    s3 = deployment.account.client("s3")
-    assert s3.get_bucket_versioning(Bucket="tickit-lake-111122223333")["Status"] == "Enabled"
-    rds = deployment.account.client("rds")
-    assert all(one["DeletionProtection"] for one in rds.describe_db_instances()["DBInstances"])
