@@ -1,14 +1,13 @@
-"""The plan's own README: its resources, their creation order and their costs."""
+"""The plan's own README: its resources, their creation order and what AWS bills."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from decimal import Decimal
 
 from labctl.promote.api_image import API_IMAGE
 from labctl.promote.aws_names import CREATOR_TAG, Names
 from labctl.promote.connector_secrets import referenced, secret_of_source
-from labctl.promote.costs import PRICED_REGION, hourly_costs
+from labctl.promote.costs import billed_resources
 from labctl.promote.plugins import plugin_of
 from labctl.promote.promotion import Promotion
 from labctl.promote.rds import parameters
@@ -132,23 +131,15 @@ def _secrets(promotion: Promotion) -> Iterator[str]:
 
 
 def _costs(promotion: Promotion) -> Iterator[str]:
-    yield "## Cost by the hour"
-    yield "| what | count | USD/h each | USD/h |"
-    yield "| --- | ---: | ---: | ---: |"
-    total = Decimal(0)
-    complete = True
-    for cost in hourly_costs(promotion):
-        if cost.total is None:
-            complete = False
-            yield f"| {cost.what} | {cost.count} | not known here | |"
-        else:
-            total += cost.total
-            yield f"| {cost.what} | {cost.count} | {cost.each} | {cost.total} |"
-    yield f"| {'all' if complete else 'what is known'} | | | {total} |"
+    yield "## What AWS bills while it exists"
+    yield "| what | count |"
+    yield "| --- | ---: |"
+    for what, count in billed_resources(promotion):
+        yield f"| {what} | {count} |"
     yield ""
     yield (
-        f"On-demand list prices of {PRICED_REGION} in 2025; storage, traffic and requests come on "
-        "top. Check them against AWS's own price list before you apply."
+        "Storage, traffic and requests come on top. For the amounts, enter these resources and "
+        f"the region {promotion.profile.region} into AWS's calculator: https://calculator.aws/"
     )
     yield ""
 

@@ -469,19 +469,19 @@ def test_a_plan_replaces_a_plan_and_nothing_else(promote: Promote, tmp_path: Pat
     assert [path.name for path in other.iterdir()] == ["mine"]
 
 
-def test_costs_are_known_where_they_were_looked_up(promote: Promote) -> None:
-    here = render(promote(), None).texts["README.md"].decode()
-    assert "| MSK Connect unit (MCU) | 3 | 0.11 | 0.33 |" in here
-    elsewhere = (
-        render(
-            promote({"region": "eu-west-1", "network.subnets": {"eu-west-1a": "subnet-0a1b2c3d"}}),
-            None,
-        )
-        .texts["README.md"]
-        .decode()
-    )
-    assert "not known here" in elsewhere
-    assert "0.11" not in elsewhere
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({}, "| MSK Connect unit (MCU) | 3 |"),
+        ({"rds.postgres.multi_az": True}, "| RDS postgres, db.t4g.medium | 2 |"),
+    ],
+)
+def test_the_readme_lists_what_aws_bills(
+    promote: Promote, changes: dict[str, Any], line: str
+) -> None:
+    readme = render(promote(changes), None).texts["README.md"].decode()
+    assert f"\n{line}\n" in readme
+    assert "https://calculator.aws/" in readme
 
 
 def test_json_files_are_json(promote: Promote) -> None:
