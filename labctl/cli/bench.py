@@ -16,8 +16,9 @@ from labctl.cli.latency_live import LiveView
 from labctl.cli.output import print_result, stderr, to_json
 from labctl.cli.reports import write_file
 from labctl.errors import ExitCode
-from labctl.floor.floor_report import FloorReport, read_report, worse_than
+from labctl.floor.floor_report import FloorReport, worse_than
 from labctl.latency.lab_figures import PipelineFigures, measure_pipeline
+from labctl.latency.report_files import read_report
 
 __all__ = ["bench_command"]
 
@@ -63,7 +64,11 @@ def bench_command(
     # It loads Spark.
     from labctl.floor.floor_run import measure_floor, measure_floor_on_new_lab
 
-    before = read_report(compare) if compare is not None else None
+    before = (
+        read_report(compare, FloorReport, "labctl test bench floor")
+        if compare is not None
+        else None
+    )
     lab = replace(invocation, name=invocation.name or BENCH_LAB).lab()
     figures: PipelineFigures | FloorReport
     with LiveView() as view:

@@ -11,7 +11,15 @@ from rich.table import Table
 
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result, stderr
-from labctl.cli.reports import chosen_seed, write_file, write_report
+from labctl.cli.reports import (
+    HtmlOption,
+    PageOption,
+    ReportArgument,
+    WriteOption,
+    chosen_seed,
+    make_page,
+    write_report,
+)
 from labctl.counted import counted
 from labctl.errors import ExitCode, LabError
 from labctl.extras import require_extra
@@ -42,8 +50,8 @@ def run_command(
     seed: Annotated[
         int | None, typer.Option(help="Repeats the changes and faults of an earlier run [random].")
     ] = None,
-    write: Annotated[Path | None, typer.Option(help="Write the report (JSON) to it.")] = None,
-    html: Annotated[Path | None, typer.Option(help="Write the report as a page, too.")] = None,
+    write: WriteOption = None,
+    html: HtmlOption = None,
     history: Annotated[
         Path | None, typer.Option(help="Write every step of the run to it (JSON lines).")
     ] = None,
@@ -82,20 +90,12 @@ def run_command(
 
 
 @command(soak, "report", example="labctl soak report soak.json --write soak.html")
-def report_command(
-    invocation: Invocation,
-    run: Annotated[Path, typer.Argument(help="A run's report (JSON).")],
-    write: Annotated[
-        Path | None, typer.Option(help="The page [default: beside the report, as .html].")
-    ] = None,
-) -> None:
+def report_command(invocation: Invocation, run: ReportArgument, write: PageOption = None) -> None:
     """Make a page with charts of a run's report. The page needs no network."""
     require_extra("reports")
     from labctl.soak.soak_page import render_soak
 
-    target = write or run.with_suffix(".html")
-    write_file(target, render_soak(SoakReport.load(run)))
-    print_result(invocation.format, {"page": target}, lambda: str(target))
+    make_page(invocation, lambda: render_soak(SoakReport.load(run)), report=run, write=write)
 
 
 def _kinds(text: str) -> list[FaultKind]:

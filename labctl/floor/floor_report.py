@@ -5,16 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
-
-from labctl.errors import ExitCode, LabError
 from labctl.latency.environment import Environment
 from labctl.latency.latency_report import Percentiles
 from labctl.latency.statistics import percentiles_of
 
-__all__ = ["Figure", "FloorReport", "figures_of", "read_report", "worse_than"]
+__all__ = ["Figure", "FloorReport", "figures_of", "worse_than"]
 
 _WIDTH = 0.98
 """Half width of the median's 95 % confidence interval, in ranks per square root of the number of
@@ -90,18 +86,6 @@ def _median_between(seconds: Sequence[float]) -> tuple[float, float]:
         ordered[max(0, math.floor(middle - width))],
         ordered[min(len(ordered) - 1, math.ceil(middle + width))],
     )
-
-
-def read_report(path: Path) -> FloorReport:
-    """Read a file that `labctl test bench floor --write` wrote. Raises LabError (USAGE)."""
-    try:
-        return TypeAdapter(FloorReport).validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
-        raise LabError(
-            f"{path} is no report of `labctl test bench floor`: {str(error).splitlines()[0]}",
-            hint="labctl test bench floor --write FILE makes one",
-            exit_code=ExitCode.USAGE,
-        ) from None
 
 
 def worse_than(before: FloorReport, now: FloorReport) -> list[str]:

@@ -9,10 +9,10 @@ import json
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from labctl.errors import ExitCode, LabError
 from labctl.latency.environment import Environment
+from labctl.latency.report_files import read_report
 from labctl.latency.scenario import Scenario
 
 __all__ = [
@@ -216,20 +216,7 @@ class RunReport(_Part):
     @classmethod
     def load(cls, path: Path) -> RunReport:
         """Read a report. Raises LabError (USAGE) if the file is not a report."""
-        try:
-            return cls.model_validate_json(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise LabError(
-                f"{path} cannot be read: {error.strerror}", exit_code=ExitCode.USAGE
-            ) from None
-        except ValidationError as error:
-            issue = error.errors()[0]
-            key = ".".join(str(part) for part in issue["loc"])
-            raise LabError(
-                f"{path} is no report of a run: {key + ': ' if key else ''}{issue['msg']}",
-                hint="labctl test latency run NAME --write FILE makes one",
-                exit_code=ExitCode.USAGE,
-            ) from None
+        return read_report(path, cls, "labctl test latency run")
 
 
 def schema_text() -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from labctl.errors import ExitCode, LabError
 from labctl.latency.environment import Environment
 from labctl.latency.latency_report import Percentiles
+from labctl.latency.report_files import read_report
 from labctl.soak.checking import Finding
 from labctl.soak.resources import Growth
 
@@ -129,12 +129,4 @@ class SoakReport(_Part):
     @classmethod
     def load(cls, path: Path) -> SoakReport:
         """Read a report. Raises LabError (USAGE) if the file is not a report."""
-        try:
-            return cls.model_validate_json(path.read_text(encoding="utf-8"))
-        except (OSError, ValidationError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error.errors()[0]["msg"]
-            raise LabError(
-                f"{path} is no report of a soak run: {reason}",
-                hint="labctl test soak run --write FILE makes one",
-                exit_code=ExitCode.USAGE,
-            ) from None
+        return read_report(path, cls, "labctl test soak run")

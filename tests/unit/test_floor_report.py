@@ -9,9 +9,10 @@ from random import Random
 import pytest
 
 from labctl.errors import ExitCode, LabError
-from labctl.floor.floor_report import FloorReport, figures_of, read_report, worse_than
+from labctl.floor.floor_report import FloorReport, figures_of, worse_than
 from labctl.json_text import to_json
 from labctl.latency.environment import Environment
+from labctl.latency.report_files import read_report
 
 ENVIRONMENT = Environment("", "", 2, 8.0, (0.0, 0.0, 0.0), "", "", {})
 
@@ -37,10 +38,10 @@ def test_only_what_chance_does_not_do_is_worse() -> None:
 def test_a_report_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "floor.json"
     path.write_text(to_json(report(0, 2.0)))
-    assert read_report(path) == report(0, 2.0)
+    assert read_report(path, FloorReport, "labctl x") == report(0, 2.0)
     path.write_text("{}")
     with pytest.raises(LabError, match=r"floor.json is no report") as refused:
-        read_report(path)
+        read_report(path, FloorReport, "labctl x")
     assert refused.value.exit_code is ExitCode.USAGE
 
 

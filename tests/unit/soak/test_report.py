@@ -48,7 +48,7 @@ def test_a_run_that_outgrew_a_bound_is_not_sound(end: float, within: bool) -> No
 def test_a_file_that_is_no_report_is_named(tmp_path: Path) -> None:
     path = tmp_path / "soak.json"
     path.write_text("{}", encoding="utf-8")
-    with pytest.raises(LabError, match="is no report of a soak run") as raised:
+    with pytest.raises(LabError, match="is no report of `labctl test soak run`") as raised:
         SoakReport.load(path)
     assert str(path) in str(raised.value)
     assert raised.value.exit_code is ExitCode.USAGE
