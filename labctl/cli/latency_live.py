@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from types import TracebackType
 from typing import Self
 
 import numpy as np
@@ -42,12 +41,7 @@ class LiveView:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._live.stop()
 
     def phase(self, words: str) -> None:

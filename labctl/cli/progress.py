@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from contextlib import AbstractContextManager
-from types import TracebackType
 
 from rich.progress import (
     BarColumn,
@@ -48,12 +47,7 @@ class ConsoleProgress(AbstractContextManager["ConsoleProgress"]):
         self._bars.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._bars.stop()
 
     def begin(self, artifact: str, phase: str, total: int | None, unit: str) -> None:

@@ -13,7 +13,6 @@ import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Literal, Self
 
 __all__ = ["History", "Outcome"]
@@ -38,12 +37,7 @@ class History(AbstractContextManager["History"]):
             self._file = self._path.open("w", encoding="utf-8")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._file is not None:
             self._file.close()
 

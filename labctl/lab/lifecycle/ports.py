@@ -45,12 +45,7 @@ class Reservation:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release(list(self._holds))
 
     def take(self, ports: Ports, *, but: Collection[int] = ()) -> None:
