@@ -16,7 +16,7 @@ from labctl.promote.aws_names import STACKS
 from labctl.promote.broker_logins import java_client
 from tests.connector_file import raise_by_one
 from tests.integration.promote.conftest import ACCOUNT, Account, Deployment
-from tests.integration.promote.test_guards import let_databases_go, summary
+from tests.integration.promote.test_guards import let_databases_go
 
 pytestmark = pytest.mark.long
 
@@ -25,6 +25,10 @@ CONNECTORS = {
     "source-connector-mssql-kafka-avro-tickit",
     "source-connector-postgres-kafka-avro-tickit",
 }
+
+
+def summary(changes: list[Any]) -> set[tuple[str, str, str]]:
+    return {(change.where, change.action, change.what) for change in changes}
 
 
 def test_apply_makes_the_lab_and_again_changes_nothing(deployment: Deployment) -> None:
