@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 
 from labctl.datasets.data_set import DataSet
+from labctl.entry_points import load_entry_point
 from labctl.errors import ExitCode, LabError
 
 __all__ = ["data_set", "data_sets"]
@@ -14,7 +15,8 @@ _GROUP = "labctl.data_sets"
 
 def data_sets() -> list[DataSet]:
     """Return all installed data sets, ordered by name."""
-    return [_load(found) for found in sorted(entry_points(group=_GROUP), key=lambda e: e.name)]
+    points = sorted(entry_points(group=_GROUP), key=lambda point: point.name)
+    return [load_entry_point(point, DataSet) for point in points]
 
 
 def data_set(name: str) -> DataSet:
@@ -27,11 +29,4 @@ def data_set(name: str) -> DataSet:
             "what they hold",
             exit_code=ExitCode.USAGE,
         )
-    return _load(known[name])
-
-
-def _load(found: EntryPoint) -> DataSet:
-    loaded = found.load()
-    if not isinstance(loaded, DataSet):
-        raise LabError(f"{found.value} is no labctl.datasets.DataSet", exit_code=ExitCode.USAGE)
-    return loaded
+    return load_entry_point(known[name], DataSet)

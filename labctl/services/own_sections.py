@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
 from labctl.config.config_reading import line_of_key
 from labctl.config.lab_config import LabConfig
 from labctl.config.services import OwnService, ServiceSettings
+from labctl.entry_points import load_entry_point
 from labctl.errors import ExitCode, LabError
 
 __all__ = ["check_services", "refused"]
 
 GROUP = "labctl.services"
-"""Group of entry points. Each is a mapping with the keys of a section `[services.NAME]`."""
+"""Group of entry points. Each is a dictionary with the keys of a section `[services.NAME]`."""
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
 _TAKEN = {
     *("front", "kafka-ui", "registry-ui", "secrets"),  # the Compose file's own
@@ -71,7 +71,8 @@ def _own(
 ) -> OwnService:
     """Return the definition of a service that is not the lab's."""
     key = ["services", name]
-    packaged = _packaged(path, key)
+    points = entry_points(group=GROUP, name=name)
+    packaged = load_entry_point(next(iter(points)), dict) if points else None
     if packaged is None and isinstance(section, ServiceSettings):
         close = get_close_matches(name, known, n=1)
         meant = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
@@ -99,20 +100,6 @@ def _own(
         raise refused(path, at, f"{first['msg']}, with the package's {GROUP}") from None
     if (problem := definition.problem()) is not None:
         raise refused(path, [*key, problem[0]], problem[1])
-    return definition
-
-
-def _packaged(path: Path, key: list[str]) -> Mapping[str, Any] | None:
-    """Return the definition that an installed package brings; None without one."""
-    found = next(iter(entry_points(group=GROUP, name=key[-1])), None)
-    if found is None:
-        return None
-    try:
-        definition = found.load()
-    except Exception as error:
-        raise refused(path, key, f"{found.value} cannot be loaded: {error}") from error
-    if not isinstance(definition, Mapping):
-        raise refused(path, key, f"{found.value} is no mapping with the keys of such a section")
     return definition
 
 

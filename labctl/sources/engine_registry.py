@@ -8,6 +8,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 
 from labctl.engine_names import GROUP, engine_names
+from labctl.entry_points import load_entry_point
 from labctl.errors import ExitCode, LabError
 from labctl.sources.engine import Engine
 
@@ -42,21 +43,15 @@ def _load(name: str) -> Engine:
     if not points:
         own: Engine = import_module(f"labctl.engines.{name}").ENGINE
         return own
-    try:
-        engine = next(iter(points)).load()
-    except (ImportError, AttributeError) as error:
-        raise _unusable(name, str(error)) from error
-    if not isinstance(engine, Engine) or engine.name != name:
-        raise _unusable(name, "it is no labctl.sources.Engine of that name")
+    point = next(iter(points))
+    engine = load_entry_point(point, Engine)
+    if engine.name != name:
+        raise LabError(
+            f"{point.value} is the database engine {engine.name}, and not {name}",
+            hint=f"correct the package's entry point in {GROUP}, or uninstall the package",
+            exit_code=ExitCode.ENVIRONMENT,
+        )
     return engine
-
-
-def _unusable(name: str, why: str) -> LabError:
-    return LabError(
-        f"The database engine {name} of an installed package cannot be used: {why}",
-        hint=f"correct the package's entry point in {GROUP}, or uninstall the package",
-        exit_code=ExitCode.ENVIRONMENT,
-    )
 
 
 ENGINES: Mapping[str, Engine] = _Engines()

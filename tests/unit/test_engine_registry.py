@@ -33,14 +33,14 @@ def test_a_packages_engine_stands_among_the_others(monkeypatch: pytest.MonkeyPat
     [
         ("no_such_module:ENGINE", "No module named 'no_such_module'"),
         (f"{__name__}:NOTHING", "has no attribute 'NOTHING'"),
-        (f"{__name__}:engines", "no labctl.sources.Engine of that name"),
-        ("labctl.engines.mysql:ENGINE", "no labctl.sources.Engine of that name"),
+        (f"{__name__}:engines", "it is no Engine"),
+        ("labctl.engines.mysql:ENGINE", "is the database engine mysql, and not made"),
     ],
 )
 def test_one_that_cannot_be_used_is_told(
     monkeypatch: pytest.MonkeyPatch, value: str, why: str
 ) -> None:
-    with pytest.raises(LabError, match="engine made of an installed package") as raised:
+    with pytest.raises(LabError) as raised:
         engines(monkeypatch, value)
     assert why in raised.value.what
     assert raised.value.exit_code is ExitCode.ENVIRONMENT
