@@ -14,6 +14,7 @@ from lakecontract.options import JAR
 __all__ = [
     "APPLICATION",
     "PACKAGE",
+    "application_files",
     "application_package",
     "contract_package",
     "own_jar",
@@ -45,6 +46,15 @@ def application_package(project: Path) -> Path:
     """Return the folder of the application's package: the project's own, else the shipped one."""
     own = own_or_shipped(project, APPLICATION).parent / PACKAGE
     return own if own.is_dir() else shipped_package()
+
+
+def application_files(project: Path) -> list[Path]:
+    """Return the files of the application's code: its script, its package and the contract's."""
+    return [
+        own_or_shipped(project, APPLICATION),
+        *sorted(application_package(project).rglob("*.py")),
+        *sorted(contract_package().rglob("*.py")),
+    ]
 
 
 def own_jar(project: Path) -> Path:

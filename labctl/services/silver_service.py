@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import shutil
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from pydantic import SecretStr
 
-from labctl.application import APPLICATION, application_package, contract_package, own_jar
+from labctl.application import APPLICATION, application_files, own_jar
 from labctl.config.endpoints import Silver
 from labctl.config.kafka_clients import java_settings
 from labctl.config.lab_config import LabConfig
@@ -94,20 +93,13 @@ def _session_digest(context: Context) -> str:
     digest = hashlib.sha256(_session_properties(context).encode())
     for word in (context.passwords["silver"], *options(context).argv()):
         digest.update(b"\0" + word.encode())
-    for file in _session_files(context.project):
+    project = context.project
+    others = (own_jar(project), own_or_shipped(project, LOG4J2))
+    for file in (*application_files(project), *others):
         digest.update(b"\0" + file.read_bytes())
     if context.config.gold.materialised:
         digest.update(b"\0" + gold_text(context.project, context.config).encode())
     return digest.hexdigest()
-
-
-def _session_files(project: Path) -> Iterator[Path]:
-    application = own_or_shipped(project, APPLICATION)
-    yield application
-    yield own_or_shipped(project, LOG4J2)
-    yield from sorted(application_package(project).rglob("*.py"))
-    yield from sorted(contract_package().rglob("*.py"))
-    yield own_jar(project)
 
 
 def gold_text(project: Path, config: LabConfig) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from labctl.application import APPLICATION, PACKAGE, contract_package
+from labctl.application import APPLICATION, application_files
 from labctl.config.lab_config import LabConfig, Source
 from labctl.kafkaconnect.connector_files import PATTERN
 from labctl.services.connect_service import WORKER_FILE
@@ -96,14 +96,8 @@ def _files(project: Path, config: LabConfig, lab_file: Path) -> Iterator[tuple[P
                 yield included, Use(Role.PROPERTIES)
     yield own_or_shipped(project, SPARK_DEFAULTS), Use(Role.SPARK)
     yield own_or_shipped(project, LOG4J2), Use(Role.SPARK)
-    application = own_or_shipped(project, APPLICATION)
-    yield application, Use(Role.CODE)
-    for path in (application.parent / PACKAGE).rglob("*.py"):
+    for path in application_files(project):
         yield path, Use(Role.CODE)
-    # The contract is part of labctl; only whoever works on labctl itself changes it.
-    if contract_package().is_relative_to(project):
-        for path in contract_package().rglob("*.py"):
-            yield path, Use(Role.CODE)
     for name, source in config.sources.items():
         for path in _schema_files(project, source):
             yield path, Use(Role.SCHEMA, name)

@@ -13,6 +13,7 @@ import lakecontract
 import lakehouse
 from labctl.application import (
     APPLICATION,
+    application_files,
     application_package,
     own_jar,
     require_contract,
@@ -44,6 +45,9 @@ def test_the_shipped_application_has_the_contract_that_labctl_has(tmp_path: Path
 def test_a_copy_of_it_takes_its_place(project: Path) -> None:
     assert application_package(project) == project / "spark" / "lakehouse"
     assert own_jar(project).is_file()
+    files = set(application_files(project))
+    assert {project / APPLICATION, project / "spark" / "lakehouse" / "app.py"} <= files
+    assert Path(lakecontract.__path__[0]) / "options.py" in files
     require_contract(project)
 
 
