@@ -11,6 +11,7 @@ SHIPPED = (
     ".dockerignore",
     "compose",
     "connectors",
+    "docs/*.md",
     "gold",
     "lab.toml",
     "labs",
@@ -40,8 +41,8 @@ class ShippedFiles(BuildHookInterface[Any]):
         root = Path(self.root)
         below = "" if self.target_name == "sdist" else "labctl/shipped/files/"
         for name in SHIPPED:
-            path = root / name
-            for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            paths = root.glob(f"{name}/**/*" if (root / name).is_dir() else name)
+            for file in sorted(paths):
                 inside = file.relative_to(root)
                 if file.is_file() and not NOT_SHIPPED & set(inside.parts):
                     build_data["force_include"][str(file)] = f"{below}{inside}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -12,7 +12,7 @@ import typer
 
 from labctl.cli import COMMANDS
 
-__all__ = ["command_pages", "is_command"]
+__all__ = ["command_of", "command_pages", "is_command"]
 
 ON_EVERY_COMMAND = ("--lab", "--profile", "--output")
 
@@ -27,6 +27,14 @@ def command_pages() -> dict[str, str]:
         lines += _described(root.commands[name], name, context, level=2)
         pages[name] = "\n".join(lines).rstrip() + "\n"
     return pages
+
+
+def command_of(words: Sequence[str]) -> tuple[Any, list[str]]:
+    """Return the command that `labctl WORDS` runs, and the words that are its arguments."""
+    command, rest = _root(), [*words]
+    while (below := getattr(command, "commands", None)) is not None and rest and rest[0] in below:
+        command = below[rest.pop(0)]
+    return command, rest
 
 
 def is_command(*words: str | None) -> bool:

@@ -13,6 +13,7 @@ _MODULES = {
     "promote": ("cfnlint", "aws_msk_iam_sasl_signer"),
     "reports": ("plotly", "jinja2"),
     "notebook": ("jupyterlab", "ipykernel", "matplotlib"),
+    "mcp": ("mcp",),
     "lakeapi": (
         *("fastapi", "fastapi_offline", "pydantic_settings", "orjson", "redis"),
         *("prometheus_client", "structlog"),
@@ -24,10 +25,11 @@ _PURPOSE = {
     "reports": "Pages with charts need",
     "lakeapi": "The lake API needs",
     "notebook": "Notebooks need",
+    "mcp": "The server for coding agents needs",
 }
 
 
-def require_extra(extra: Literal["promote", "reports", "lakeapi", "notebook"]) -> None:
+def require_extra(extra: Literal["promote", "reports", "lakeapi", "notebook", "mcp"]) -> None:
     """Raise LabError (ENVIRONMENT) if packages of `extra` are not installed."""
     if missing := [name for name in _MODULES[extra] if find_spec(name) is None]:
         raise LabError(

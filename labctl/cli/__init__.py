@@ -76,6 +76,7 @@ SECTIONS: Mapping[str, Mapping[str, _Command]] = MappingProxyType(
                     ),
                     "soak": _Command("soak", "Make faults under load, and count what was lost."),
                     "bench": _Command("bench", "Measure this machine: start, first load, one row."),
+                    "fault": _Command("fault", "Kill, pause or cut off a service, once."),
                     "conformance": _Command(
                         "conformance", "Prove it on generated tables and histories."
                     ),
@@ -93,9 +94,11 @@ SECTIONS: Mapping[str, Mapping[str, _Command]] = MappingProxyType(
                     "sqlcmd": _Command("sqlcmd", "Run sqlcmd on the lab's SQL Server."),
                     "kafka": _Command("kafka", "Run Kafka's own tools on the lab's Kafka."),
                     "aws": _Command("aws", "Run the AWS CLI on the lab's object store."),
+                    "source": _Command("source_sql", "Run one statement at a source, any engine."),
                     "notebook": _Command(
                         "notebook", "Open a notebook on the lab: Spark SQL, time travel."
                     ),
+                    "mcp": _Command("mcp", "Give coding agents the lab's commands as tools."),
                 },
             ),
         },
@@ -170,7 +173,7 @@ def _as_today(arguments: Sequence[str]) -> list[str]:
     if place is None or (today := _MOVED.get(arguments[place])) is None:
         return [*arguments]
     print(
-        f"note: `labctl {arguments[place]}` is `labctl {' '.join(today)}` now",
+        f"note: `labctl {arguments[place]}` is `labctl {' '.join(today)}`",
         file=sys.stderr,
     )
     return [*arguments[:place], *today, *arguments[place + 1 :]]

@@ -20,14 +20,14 @@ STATEMENTS = {
 
 @pytest.mark.parametrize("program", STATEMENTS)
 def test_a_statement_runs(labctl: Labctl, lab: Lab, program: str) -> None:
-    done = labctl("--lab", lab.name, program, *STATEMENTS[program])
+    done = labctl("--lab", lab.name, "client", program, *STATEMENTS[program])
     assert (done.returncode, "42" in done.stdout.split()) == (0, True), done
 
 
 @pytest.mark.parametrize("program", ["psql", "mysql"])
 def test_the_exit_code_is_the_programs(labctl: Labctl, lab: Lab, program: str) -> None:
     *options, _ = STATEMENTS[program]
-    done = labctl("--lab", lab.name, program, *options, "SELECT no_such_column")
+    done = labctl("--lab", lab.name, "client", program, *options, "SELECT no_such_column")
     assert done.returncode == 1
     assert "no_such_column" in done.stderr
 
@@ -42,7 +42,9 @@ def test_a_client_is_the_sources_owner_or_by_request_the_administrator(
     *options, _ = STATEMENTS[program]
     brackets = "()" if program == "mysql" else ""
     for more, user in (((), owner), (("--admin",), administrator)):
-        done = labctl("--lab", lab.name, program, *more, *options, f"SELECT current_user{brackets}")
+        done = labctl(
+            "--lab", lab.name, "client", program, *more, *options, f"SELECT current_user{brackets}"
+        )
         assert (done.returncode, done.stdout.strip()) == (0, user), done.stderr
 
 

@@ -20,6 +20,8 @@ from labctl.shipped import own_or_shipped, shipped
 
 PROJECT = Path(__file__).parents[2]
 PACKAGES = ("labctl", "lakeapi", "lakecontract", "seeds", "sqlapi", "spark/lakehouse")
+BESIDE_PACKAGES = [f":(glob){name}" for name in SHIPPED]
+"""What is shipped, for git: `*` is no folder."""
 BESIDE = (
     *(".gitignore", "CHANGELOG.md", "LICENSE", "README.md"),
     *("hatch_build.py", "pyproject.toml", "PKG-INFO"),
@@ -58,7 +60,7 @@ def files_of(*names: str) -> set[str]:
 
 def test_the_wheel_has_the_packages_and_what_a_lab_needs_beside_them(wheel: ZipFile) -> None:
     packages = {name.removeprefix("spark/") for name in files_of(*PACKAGES)}
-    beside = {f"labctl/shipped/files/{name}" for name in files_of(*SHIPPED)}
+    beside = {f"labctl/shipped/files/{name}" for name in files_of(*BESIDE_PACKAGES)}
     packed = {name for name in wheel.namelist() if ".dist-info/" not in name}
     assert packed == packages | beside
 
@@ -73,7 +75,7 @@ def test_what_is_shipped_is_the_repositorys_own(wheel: ZipFile) -> None:
 def test_the_source_archive_has_what_the_wheel_is_made_of(built: Path) -> None:
     with tarfile.open(next(built.glob("labctl-*.tar.gz"))) as archive:
         packed = {name.partition("/")[2] for name in archive.getnames()}
-    assert packed == {*files_of(*PACKAGES, *SHIPPED), *BESIDE}
+    assert packed == {*files_of(*PACKAGES, *BESIDE_PACKAGES), *BESIDE}
 
 
 def test_both_are_as_an_index_wants_them(built: Path) -> None:
