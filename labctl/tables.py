@@ -28,7 +28,7 @@ GOLD = Path("gold")
 
 @dataclass(frozen=True)
 class LabTable:
-    """One table, from its source to silver."""
+    """A table, from its source to silver."""
 
     source: str
     """Name of the source in `lab.toml`."""

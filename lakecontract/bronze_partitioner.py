@@ -65,7 +65,7 @@ FolderOf = Callable[[Place, Mapping[str, Any]], tuple[str, int | None]]
 
 @dataclass(frozen=True, slots=True)
 class Partitioner:
-    """One of the connector's partitioners, as it is configured."""
+    """A partitioner of the connector, as it is configured."""
 
     fields: tuple[str, ...] = ()
     """Fields of the value that folders are named after; a dot leads into a nested record."""

@@ -88,7 +88,7 @@ _NAME = re.compile(r"[a-z_][a-z0-9_]*")
 
 @dataclass(frozen=True, slots=True)
 class TableConfig:
-    """One silver table: the source of its changes, and how Hudi keeps them."""
+    """A silver table: the source of its changes, and how Hudi keeps them."""
 
     database: str
     table: str

@@ -37,7 +37,7 @@ class _Record(BaseModel):
 
 
 class LockedFile(_Record):
-    """One downloaded file: its name and version in its registry, its checksum and its size."""
+    """A downloaded file: its name and version in its registry, its checksum and its size."""
 
     name: str
     version: str

@@ -56,8 +56,8 @@ RESULTS = "athena"
 
 
 class EgressRule(Section):
-    """Where Connect's workers, Spark and the lake API may go, besides databases, brokers and each
-    other."""
+    """A destination of Connect's workers, Spark and the lake API, besides databases, brokers and
+    each other."""
 
     cidr: Cidr
     """Addresses."""
@@ -85,7 +85,7 @@ class NetworkSettings(Section):
 
 
 class RdsSettings(Section):
-    """One source database, by its engine: `[profiles.aws.rds.postgres]`."""
+    """A source database, by its engine: `[profiles.aws.rds.postgres]`."""
 
     create: bool = True
     """`false`: the instance exists. The plan has only its parameter group and its SQL."""
@@ -155,7 +155,8 @@ class Autoscaling(Section):
 
 
 class ConfigProvider(Section):
-    """What answers `${secretManager:…}` on the workers. No registry of this project has one."""
+    """The provider that resolves `${secretManager:…}` on the workers. No registry of this project
+    has one."""
 
     file: str
     """A jar, or a ZIP of jars, below the project's folder."""
@@ -223,7 +224,7 @@ class LakeBuckets(Section):
 
 
 class EmrSettings(Section):
-    """Where Spark runs."""
+    """The place where Spark runs."""
 
     kind: Literal["serverless", "ec2"]
     """EMR Serverless, or a cluster on EC2."""

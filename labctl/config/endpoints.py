@@ -31,7 +31,7 @@ __all__ = [
 
 
 class Endpoint(BaseModel):
-    """Where one service answers."""
+    """The address of one service."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 

@@ -27,7 +27,7 @@ Port = Annotated[int, Field(ge=1, le=65535)]
 
 
 class PromotedDatabase(Section):
-    """Where a source answers."""
+    """The address of a source."""
 
     host: str
     """Its address."""
@@ -40,7 +40,7 @@ class PromotedDatabase(Section):
 
 
 class PromotedKafka(Section):
-    """Where the brokers answer."""
+    """The addresses of the brokers."""
 
     bootstrap_servers: str
     """Their addresses."""
@@ -51,7 +51,7 @@ class PromotedKafka(Section):
 
 
 class PromotedStore(Section):
-    """Where the object store answers."""
+    """The address of the object store."""
 
     bucket: str
     """The bucket of bronze and silver."""

@@ -63,7 +63,7 @@ Command = Annotated[
 
 
 class ServiceSettings(Section):
-    """One of the lab's services (`[services.kafka]`). The section and each key are optional."""
+    """Settings of a lab's service (`[services.kafka]`). The section and each key are optional."""
 
     ports: dict[str, Port] = Field(default_factory=dict)
     """Fixed ports by endpoint. A fixed port that is taken is an error; labctl does not move it."""

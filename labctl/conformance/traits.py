@@ -29,7 +29,7 @@ class Partitioning:
 
 @dataclass(frozen=True)
 class Traits:
-    """One engine's tables."""
+    """An engine's tables."""
 
     column_types: tuple[Kind, ...]
     """Every column type that it can declare, with values chosen by hand."""

@@ -29,7 +29,7 @@ State = Literal["ready", "outdated", "missing"]
 
 @dataclass(frozen=True)
 class ImageStatus:
-    """One image and its state."""
+    """An image and its state."""
 
     name: str
     reference: str

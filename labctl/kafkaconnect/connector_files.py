@@ -32,7 +32,7 @@ _PUBLICATION = "dbz_publication"
 
 @dataclass(frozen=True)
 class ConnectorFile:
-    """One connector's configuration, as read from its file."""
+    """A connector's configuration, as read from its file."""
 
     name: str
     path: Path

@@ -38,7 +38,7 @@ class _Part(BaseModel):
 
 
 class Percentiles(_Part):
-    """Of a number of durations. Seconds."""
+    """Percentiles of a number of durations, in seconds."""
 
     count: int
     minimum: float
@@ -50,7 +50,7 @@ class Percentiles(_Part):
 
 
 class Hop(_Part):
-    """One part of the way."""
+    """A part of the way."""
 
     name: HopName
     begins: str
@@ -135,7 +135,7 @@ class Fault(_Part):
 
 
 class Second(_Part):
-    """One second of the run. Latencies are those of changes committed in it."""
+    """A second of the run. Latencies are those of changes committed in it."""
 
     second: int
     """Whole seconds since the first change."""
@@ -148,7 +148,7 @@ class Second(_Part):
 
 
 class Sample(_Part):
-    """One change's way, for charts. Seconds; None: not known."""
+    """A change's way, for charts. Seconds; None: not known."""
 
     at: float
     """Time of the commit since the first change."""
@@ -162,7 +162,7 @@ class Sample(_Part):
 
 
 class RunReport(_Part):
-    """One run of a scenario."""
+    """A run of a scenario."""
 
     version: Literal[1] = 1
     name: str

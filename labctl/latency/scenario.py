@@ -74,7 +74,7 @@ class Outage(Section):
 
 
 class Scenario(Section):
-    """One file of `scenarios/`."""
+    """A file of `scenarios/`."""
 
     title: str
     tables: tuple[str, ...] = ()

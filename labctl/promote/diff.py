@@ -11,7 +11,7 @@ __all__ = ["Difference", "differences"]
 
 @dataclass(frozen=True)
 class Difference:
-    """One setting that differs between the two sides; None on a side that lacks it."""
+    """A setting that differs between the two sides; None on a side that lacks it."""
 
     name: str
     before: Setting | None

@@ -157,7 +157,7 @@ def written_file(text: str, comment: str = "") -> str:
 
 @dataclass(frozen=True)
 class ComposeService:
-    """One service of the Compose file."""
+    """A service of the Compose file."""
 
     name: str
     image: Image

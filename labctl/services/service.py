@@ -140,7 +140,7 @@ class Suspension:
 
 @dataclass(frozen=True, eq=False)
 class Service:
-    """One part of the lab; its name identifies it.
+    """A part of the lab; its name identifies it.
 
     `probe` sends a request that only a usable service can answer and returns how the service
     describes itself (a version); any exception means that it is not usable yet. `setup` creates

@@ -75,7 +75,7 @@ class Declared:
 
 @dataclass(frozen=True)
 class SourceColumn:
-    """One column, as the catalogue describes it."""
+    """A column, as the catalogue describes it."""
 
     name: str
     declared: Declared
@@ -115,7 +115,7 @@ class UnreadColumn:
 
 @dataclass(frozen=True)
 class SourceTable:
-    """One table, as the catalogue describes it."""
+    """A table, as the catalogue describes it."""
 
     ref: TableRef
     columns: tuple[SourceColumn, ...]
@@ -156,7 +156,7 @@ class SourceTable:
 
 
 class Source(ABC):
-    """One open connection to a source database. Threads must not share it.
+    """An open connection to a source database. Threads must not share it.
 
     Every statement commits by itself, except inside `transaction()`. Parameters are written `%s`;
     a percent sign in a statement that has parameters is written `%%`.

@@ -10,7 +10,7 @@ __all__ = ["ConnectorTraits", "ValueConverter"]
 
 @dataclass(frozen=True)
 class ValueConverter:
-    """One of labctl's converters, without which Debezium would send some values wrongly."""
+    """A converter of labctl's, without which Debezium would send some values wrongly."""
 
     alias: str
     kind: str
@@ -35,7 +35,7 @@ class ValueConverter:
 
 @dataclass(frozen=True)
 class ConnectorTraits:
-    """One engine's connector."""
+    """An engine's connector."""
 
     database_key: str | None = None
     """Key that names the database; None if the connector's schemas are databases."""

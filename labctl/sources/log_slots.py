@@ -15,7 +15,7 @@ _SCARCE = 0.5
 
 @dataclass(frozen=True)
 class Slot:
-    """One replication slot of a lab's server."""
+    """A replication slot of a lab's server."""
 
     name: str
     connector: str | None

@@ -14,7 +14,7 @@ __all__ = ["Statement", "tokenized"]
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement of a script, or one batch."""
+    """A statement of a script, or a batch."""
 
     text: str
     line: int

@@ -35,7 +35,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class TypeRule:
-    """One source type: its type in silver, and how it is read."""
+    """A source type: its type in silver, and how it is read."""
 
     silver: pa.DataType | Callable[[Declared], pa.DataType]
     """The Arrow type in silver, or a function that derives it from the declared type."""

@@ -86,7 +86,7 @@ class _Recorded(BaseModel):
 
 @dataclass(frozen=True)
 class LabState:
-    """One lab's folder.
+    """A lab's folder.
 
     lab.json      version, project, profile and ports, written whenever the lab is started, and the
                   services switched on in addition to lab.toml

@@ -72,7 +72,7 @@ class _Told:
 
 
 class CatalogSync:
-    """One background thread that registers all tables, one after another."""
+    """A background thread that registers all tables, one after another."""
 
     def __init__(self, spark: SparkSession, catalog: str) -> None:
         """`catalog` is the address of a Hive metastore (`thrift://host:port`), GLUE or HIVE."""

@@ -80,7 +80,7 @@ class TableState:
 
 
 class HudiTable:
-    """One silver table. It has one writer: `lock` is held while its timeline is being extended.
+    """A silver table. It has one writer: `lock` is held while its timeline is being extended.
 
     `services` is held by code that needs its files to stay unchanged for longer than a commit: a
     table service, or a rebuild.

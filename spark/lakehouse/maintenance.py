@@ -69,7 +69,7 @@ class _Backlog:
 
 
 class Maintenance:
-    """One background thread that serves all tables, one after the other."""
+    """A background thread that serves all tables, one after the other."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark

@@ -117,7 +117,7 @@ _LOGICAL_TYPES_NOT_READ = ("time-millis", "time-micros")
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a writer schema."""
+    """A field of a writer schema."""
 
     name: str
     expression: str | None

@@ -50,7 +50,7 @@ class Feed(Worker, Protocol):
 
 
 class _Supervised:
-    """One worker and the thread that supervises it."""
+    """A worker and the thread that supervises it."""
 
     def __init__(self, worker: Worker, *, once: bool) -> None:
         self.worker = worker

@@ -96,7 +96,7 @@ def allow(cursor: Cursor, rights: str, database: str, user: str) -> None:
 
 
 class MySqlSource(Source):
-    """One connection to a MySQL server; see `labctl.sources.base.Source`."""
+    """A connection to a MySQL server; see `labctl.sources.base.Source`."""
 
     engine = "mysql"
     _quotes = ("`", "`")

@@ -83,7 +83,7 @@ def ensure_database(server: Database, database: str, owner: str | None = None) -
 
 
 class PostgresSource(Source):
-    """One connection to a PostgreSQL database; see `labctl.sources.base.Source`."""
+    """A connection to a PostgreSQL database; see `labctl.sources.base.Source`."""
 
     engine = "postgres"
     # The information schema shows constraints only to users who may write to the table.

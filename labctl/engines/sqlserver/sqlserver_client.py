@@ -116,7 +116,7 @@ def ensure_database(server: Database, database: str) -> None:
 
 
 class SqlServerSource(Source):
-    """One connection to a SQL Server database; see `labctl.sources.base.Source`."""
+    """A connection to a SQL Server database; see `labctl.sources.base.Source`."""
 
     engine = "sqlserver"
     _quotes = ("[", "]")

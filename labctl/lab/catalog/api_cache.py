@@ -28,7 +28,7 @@ _BATCH = 500
 
 @dataclass(frozen=True)
 class CachedAnswer:
-    """One cached answer."""
+    """A cached answer."""
 
     key: str
     seconds_left: int
@@ -53,7 +53,7 @@ class CacheStats:
 
 @dataclass(frozen=True)
 class Command:
-    """One command that the server received."""
+    """A command that the server received."""
 
     at: float
     """Seconds since the epoch, by the server's clock."""

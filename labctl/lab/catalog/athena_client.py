@@ -53,7 +53,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Execution:
-    """One execution of a statement, by any client, with its state."""
+    """An execution of a statement, by any client, with its state."""
 
     id: str
     submitted: datetime

@@ -23,7 +23,7 @@ _HEAP = "-Xmx256m"
 
 
 class KafkaTool(NamedTuple):
-    """One tool, and its options for the address of Kafka and the client's settings."""
+    """A tool, and its options for the address of Kafka and the client's settings."""
 
     class_name: str
     config_option: str | None = "--command-config"

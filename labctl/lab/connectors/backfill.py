@@ -269,7 +269,7 @@ def _count(source: Source, ref: TableRef, condition: str | None) -> int:
 
 @dataclass
 class _Run:
-    """One incremental snapshot of one table."""
+    """An incremental snapshot of one table."""
 
     lab: Lab
     client: ConnectClient

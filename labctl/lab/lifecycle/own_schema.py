@@ -34,7 +34,7 @@ _OUTPUT_LINES = 12
 
 @dataclass(frozen=True)
 class AppliedSchema:
-    """One file or command that was applied to a source."""
+    """A file or command that was applied to a source."""
 
     source: str
     kind: Literal["schema_file", "rows_file", "migrate"]

@@ -71,7 +71,7 @@ class Manifest(BaseModel):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One snapshot on this machine."""
+    """A snapshot on this machine."""
 
     name: str
     manifest: Manifest

@@ -24,7 +24,7 @@ DATA: tuple[Stack, ...] = ("data", "foundation")
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a promoted lab."""
+    """A part of a promoted lab."""
 
     kind: str
     name: str

@@ -12,7 +12,7 @@ Action = Literal["add", "change", "replace", "remove"]
 
 @dataclass(frozen=True)
 class Change:
-    """One resource that an apply will change."""
+    """A resource that an apply will change."""
 
     where: str
     """The stack or the service."""
