@@ -261,7 +261,6 @@ def test_a_topic_in_no_sink_changes_nothing(lab: Lab, database: Database) -> Non
 
 
 def test_a_table_whose_connector_lacks_it_is_added_to_that(lab: Lab, database: Database) -> None:
-    """As an older labctl left it when it was killed between the two files."""
     del database
     set_keys(lab, table_include_list="public.customer")
     with_both = add_table(lab, "orders.public.invoice", REPORTER).files

@@ -88,7 +88,6 @@ class Session:
     lock_timeout: int = -1
     text_size: int = 2_147_483_647
     date_first: int = 7
-    row_limit: int = 0
     no_execution: bool = False
     identity_insert: PgName | None = None
     caught: SqlError | None = None

@@ -48,9 +48,6 @@ class Reader:
     def u32(self) -> int:
         return int.from_bytes(self.take(4), "little")
 
-    def i32(self) -> int:
-        return int.from_bytes(self.take(4), "little", signed=True)
-
     def u64(self) -> int:
         return int.from_bytes(self.take(8), "little")
 
@@ -64,9 +61,6 @@ class Reader:
 
     def b_varchar(self) -> str:
         return self.text(self.u8())
-
-    def us_varchar(self) -> str:
-        return self.text(self.u16())
 
 
 def decode_utf16(raw: bytes) -> str:
