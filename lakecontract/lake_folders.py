@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = ["OWN_FOLDERS"]
 
 OWN_FOLDERS = (
+    "bronze-beginnings",
     "bronze-positions",
     "bronze-topics",
     "checkpoints",

@@ -85,6 +85,8 @@ class Options:
     """Catalog in which tables are registered: GLUE, HIVE or `thrift://host:port`; None: none."""
     gold: str | None = None
     """File with the views to keep as tables (see `gold_definition`); None: there are none."""
+    retention_seconds: int | None = None
+    """Age at which bronze files, and those put aside in `retired`, are removed; None: never."""
     once: bool = False
     """Whether to take in what there is, then end."""
     rebuild: tuple[str, ...] = ()
@@ -152,6 +154,7 @@ class Options:
             ("status-token-file", self.status_token_file),
             ("catalog", self.catalog),
             ("gold", self.gold),
+            ("retention-seconds", self.retention_seconds),
         ):
             if value is not None:
                 argv.append(f"--{name}={value}")
@@ -182,6 +185,11 @@ class Options:
             raise ConfigurationError(
                 f"--catalog {catalog}: there is no such catalog",
                 hint=f"Give {GLUE}, {HIVE} or {THRIFT}HOST:PORT",
+            )
+        if options.retention_seconds is not None and options.retention_seconds < 1:
+            raise ConfigurationError(
+                f"--retention-seconds {options.retention_seconds} would keep no bronze file",
+                hint="Give 1 or more, or leave it out to keep all of them",
             )
         if options.sink_configs and not options.secrets_dir:
             raise ConfigurationError(
@@ -243,6 +251,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--status-host", default="127.0.0.1", metavar="ADDRESS", help="where that port is opened")
     add("--catalog", metavar="NAME", help="register tables there: glue, hive, thrift://HOST:PORT")
     add("--gold", metavar="FILE", help="views to keep as tables; not with --once")
+    add("--retention-seconds", type=int, metavar="N", help="remove bronze files of this age")
     add("--once", action="store_true", help="take in what there is, then end")
     add("--rebuild", action="append", default=[], metavar="TABLE", help="from bronze; repeatable")
     add("--hoodie-conf", action="append", default=[], metavar="KEY=VALUE", help="repeatable")

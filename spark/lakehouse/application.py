@@ -16,6 +16,8 @@ from lakecontract.options import Options
 from lakecontract.properties import TOPIC_KEY, TableConfig, load_tables, named_tables
 from lakecontract.sink_config import load_sink_config
 from lakehouse.bronze.feed import BronzeFeed
+from lakehouse.bronze.folders import bronze_folders
+from lakehouse.bronze.retention import Retention
 from lakehouse.bronze.status import bronze_status
 from lakehouse.bronze.topics import BronzeTopics
 from lakehouse.bronze.writer import BronzeWriter
@@ -84,6 +86,7 @@ class Application:
         self._feeds = {name: self._feed(table) for name, table in self._hudi.items()}
         self._replacing = threading.Lock()
         self._bronze = self._bronze_writers()
+        self._retention = self._retention_of_bronze()
         self._warm_up = WarmUp(self._spark, tables, self._checkpoint("_warm_up"))
         self._gold = self._gold_workers()
         workers: list[Worker] = [*self._feeds.values(), *self._bronze, *self._gold]
@@ -96,9 +99,16 @@ class Application:
             self._catalog.start()
         if not self._options.once:
             self._warm_up.start(self._is_idle)
+            if self._retention:
+                self._retention.start()
         try:
-            return self._supervisor.run()
+            sound = self._supervisor.run()
+            if sound and self._options.once and self._retention:
+                self._retention.remove_due()
+            return sound
         finally:
+            if self._retention:
+                self._retention.stop()
             self._warm_up.stop()
             self._maintenance.stop()
             if self._catalog:
@@ -116,7 +126,7 @@ class Application:
         self._maintenance.stop()
 
     def status(self) -> Mapping[str, Any]:
-        """Return the part of `GET /status` about tables, bronze and gold."""
+        """Return the part of `GET /status` about tables, bronze, gold and bronze's retention."""
         return {
             "tables": {name: self._table_status(name) for name in self._tables},
             "bronze": bronze_status(
@@ -130,6 +140,7 @@ class Application:
                 }
                 for worker in self._gold
             },
+            "retention": self._retention.status() if self._retention else None,
         }
 
     def _table_status(self, name: str) -> Mapping[str, Any]:
@@ -220,6 +231,26 @@ class Application:
             )
             for sink in sinks
         ]
+
+    def _retention_of_bronze(self) -> Retention | None:
+        options = self._options
+        if options.retention_seconds is None:
+            return None
+        return Retention(
+            self._storage,
+            self._bronze_topics,
+            options.retention_seconds,
+            lambda: bronze_folders(
+                self._storage,
+                options.bronze_base_path,
+                [
+                    (t.config, self._tables[name].snapshot()["offsets"])
+                    for name, t in self._hudi.items()
+                ],
+                self._bronze,
+                options.source,
+            ),
+        )
 
     def _gold_workers(self) -> list[GoldWorker]:
         """Return a worker for each view kept as a table; none with `--once`, which ends earlier."""

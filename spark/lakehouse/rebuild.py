@@ -70,7 +70,7 @@ class Rebuilder:
     def run(self) -> str | None:
         """Carry out the request. Return why it cannot be done; nothing has changed then."""
         try:
-            with self._table.services:
+            with self._table.services, self._bronze_topics.in_use(self._table.config.topic):
                 self._rebuild()
         except PermanentError as error:
             _log.error("%s: the request to rebuild is dropped: %s", self._table.config.name, error)
@@ -87,6 +87,7 @@ class Rebuilder:
         from a clock that was ahead.
         """
         config = self._table.config
+        self._bronze_topics.require_all_from(config.topic, {}, config.name)
         files = self._listing.files_before(self._bronze_topics.position_of(config.topic))
         if not files:
             raise PermanentError(

@@ -23,6 +23,8 @@ class FileInfo:
     path: str
     size: int
     is_folder: bool
+    modified_ms: int | None = None
+    """Time of the last write, in milliseconds since 1970; None if the listing left it out."""
 
     @property
     def name(self) -> str:
@@ -42,7 +44,7 @@ class LakeFiles:
     def exists(self, path: str) -> bool:
         return bool(self._fs(path).exists(self._path(path)))
 
-    def entries(self, folder: str) -> list[FileInfo]:
+    def entries(self, folder: str, *, with_times: bool = False) -> list[FileInfo]:
         """Return the entries of `folder`, by name; nothing when there is no such folder."""
         try:
             entries = self._fs(folder).listStatus(self._path(folder))
@@ -51,7 +53,12 @@ class LakeFiles:
                 return []
             raise
         found = [
-            FileInfo(entry.getPath().toString(), entry.getLen(), entry.isDirectory())
+            FileInfo(
+                entry.getPath().toString(),
+                entry.getLen(),
+                entry.isDirectory(),
+                entry.getModificationTime() if with_times else None,
+            )
             for entry in entries
         ]
         return sorted(found, key=lambda info: info.path)
@@ -91,16 +98,28 @@ class LakeFiles:
             if after.startswith(files):
                 after = files[:-1] + chr(ord(files[-1]) + 1)
 
-    def files_below(self, folder: str) -> list[FileInfo]:
-        """Return all files in `folder` and in the folders below it."""
+    def files_below(self, folder: str, *, with_times: bool = False) -> list[FileInfo]:
+        """Return all files in `folder` and in the folders below it.
+
+        Times cost more calls into the JVM per file, so they are read only `with_times`.
+        """
         if self._s3_client(folder) is not None:
-            return self._s3_files(folder)
+            return self._s3_files(folder, with_times=with_times)
         found: list[FileInfo] = []
-        for info in self.entries(folder):
-            found += self.files_below(info.path) if info.is_folder else [info]
+        for info in self.entries(folder, with_times=with_times):
+            found += (
+                self.files_below(info.path, with_times=with_times) if info.is_folder else [info]
+            )
         return found
 
-    def _s3_files(self, folder: str, prefix: str = "", after: str | None = None) -> list[FileInfo]:
+    def _s3_files(
+        self,
+        folder: str,
+        prefix: str = "",
+        after: str | None = None,
+        *,
+        with_times: bool = False,
+    ) -> list[FileInfo]:
         """Return the folder's objects whose names begin with `prefix` and sort after `after`."""
         found: list[FileInfo] = []
         token: str | None = None
@@ -108,7 +127,8 @@ class LakeFiles:
             result = self._s3_list(folder, prefix=prefix, after=after, token=token)
             for summary in result.getObjectSummaries().toArray():
                 name = summary.getKey().removeprefix(f"{_key_of(folder)}/")
-                found.append(FileInfo(f"{folder}/{name}", summary.getSize(), is_folder=False))
+                modified = summary.getLastModified().getTime() if with_times else None
+                found.append(FileInfo(f"{folder}/{name}", summary.getSize(), False, modified))
             if not result.isTruncated():
                 return found
             token = result.getNextContinuationToken()
@@ -165,6 +185,13 @@ class LakeFiles:
     def delete(self, path: str) -> None:
         """Remove a file or a folder with its content; do nothing when it is not there."""
         self._fs(path).delete(self._path(path), True)
+
+    def delete_empty(self, folder: str) -> bool:
+        """Remove a folder without entries. Return False if it has some, and change nothing."""
+        if self.entries(folder):
+            return False
+        self._fs(folder).delete(self._path(folder), False)
+        return True
 
     def _s3_client(self, path: str) -> Any:
         """Return the AWS client of Hadoop's S3A, version 1 of the SDK; None for anything else."""

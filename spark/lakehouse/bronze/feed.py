@@ -91,6 +91,8 @@ class BronzeFeed:
         self._position = None
         topic_id = self._bronze_topics.id_of(self._config.topic)
         self._writer.open(TopicState(topic_id, ends={}, starts={}))
+        taken = self._writer.next_offsets
+        self._bronze_topics.require_all_from(self._config.topic, taken, self.name)
         self._survey()
         self._thread = InheritableThread(target=self._run, name=f"bronze-{self.name}", daemon=True)
         self._thread.start()

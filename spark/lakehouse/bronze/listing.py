@@ -24,6 +24,8 @@ class ListedFile:
     size: int
     partition: int
     start_offset: int
+    modified_ms: int | None = None
+    """See `FileInfo`."""
 
     @classmethod
     def of(cls, info: FileInfo) -> ListedFile | None:
@@ -31,7 +33,7 @@ class ListedFile:
         name = None if info.is_folder else FileName.parse(info.name)
         if name is None:
             return None
-        return cls(info.path, info.size, name.partition, name.start_offset)
+        return cls(info.path, info.size, name.partition, name.start_offset, info.modified_ms)
 
 
 class BronzeListing:
@@ -51,14 +53,17 @@ class BronzeListing:
     def has_files(self) -> bool:
         return bool(self._storage.entries(self._folder))
 
-    def every_file(self) -> list[ListedFile]:
+    def every_file(self, *, with_times: bool = False) -> list[ListedFile]:
         """Return all files by partition and start offset."""
-        found = map(ListedFile.of, self._storage.files_below(self._folder))
+        infos = self._storage.files_below(self._folder, with_times=with_times)
+        found = map(ListedFile.of, infos)
         return _ordered(file for file in found if file is not None)
 
-    def files_before(self, position: Mapping[int, int] | None) -> list[ListedFile]:
+    def files_before(
+        self, position: Mapping[int, int] | None, *, with_times: bool = False
+    ) -> list[ListedFile]:
         """Return the files that begin before `position`, a complete set; all if it is None."""
-        files = self.every_file()
+        files = self.every_file(with_times=with_times)
         if position is None:
             return files
         return [file for file in files if file.start_offset < position.get(file.partition, 0)]

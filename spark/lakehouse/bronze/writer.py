@@ -118,6 +118,11 @@ class BronzeWriter(KafkaQuery):
             error="\n".join(self._stopped.values()) or None,
         )
 
+    @property
+    def topics_path(self) -> str:
+        """The folder with one subfolder per topic."""
+        return self._files.topics_path
+
     def reads(self, topic: str) -> bool:
         """Return whether the sink takes a topic."""
         return self._topics.include(topic)

@@ -68,8 +68,9 @@ class LocalStorage:
     def folders(self, folder: str, _files: str) -> list[str]:
         return [info.path for info in self.entries(folder) if info.is_folder]
 
-    def files_below(self, folder: str) -> list[FileInfo]:
-        return [_info(path) for path in sorted(Path(folder).rglob("*")) if path.is_file()]
+    def files_below(self, folder: str, *, with_times: bool = False) -> list[FileInfo]:
+        found = (path for path in sorted(Path(folder).rglob("*")) if path.is_file())
+        return [_info(path, with_times=with_times) for path in found]
 
     def list_after(self, folder: str, prefix: str, after: str) -> list[FileInfo]:
         names = (info for info in self.entries(folder) if info.name.startswith(prefix))
@@ -89,6 +90,14 @@ class LocalStorage:
     def delete(self, path: str) -> None:
         Path(path).unlink(missing_ok=True)
 
+    def delete_empty(self, folder: str) -> bool:
+        if self.entries(folder):
+            return False
+        Path(folder).rmdir()
+        return True
 
-def _info(path: Path) -> FileInfo:
-    return FileInfo(str(path), path.stat().st_size, path.is_dir())
+
+def _info(path: Path, *, with_times: bool = False) -> FileInfo:
+    facts = path.stat()
+    modified = int(facts.st_mtime * 1000) if with_times else None
+    return FileInfo(str(path), facts.st_size, path.is_dir(), modified)

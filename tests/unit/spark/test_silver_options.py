@@ -24,6 +24,7 @@ OPTIONS = Options(
     status_port=4041,
     status_token_file="/run/lab/status-token",  # noqa: S106 - its name
     gold="/run/lab/gold.json",
+    retention_seconds=86_400,
     once=True,
     rebuild=("sale",),
     hoodie_conf={"hoodie.index.type": "BLOOM", "lab.deletes": "hard"},
@@ -81,6 +82,7 @@ def test_dead_letters_and_rebuild_requests_lie_beside_silver() -> None:
         (["--hoodie-conf=hoodie.index.type"], "is not key=value"),
         (["--sink-config=sink.json"], "--secrets-dir is missing"),
         (["--catalog=unity"], "there is no such catalog"),
+        (["--retention-seconds=0"], "would keep no bronze file"),
     ],
 )
 def test_what_cannot_work_is_refused(extra: list[str], message: str) -> None:

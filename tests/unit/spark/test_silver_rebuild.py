@@ -6,7 +6,9 @@ import threading
 from types import SimpleNamespace
 from typing import Any, cast
 
+from lakecontract.bronze_beginning import Beginning
 from lakecontract.rebuild_request import refusal
+from lakehouse.bronze.topics import BronzeTopics
 from lakehouse.rebuild import Rebuilder
 
 
@@ -25,8 +27,12 @@ class Files(dict[str, bytes]):
     def delete(self, path: str) -> None:
         self.pop(path, None)
 
-    def files_below(self, _folder: str) -> list[Any]:
+    def files_below(self, _folder: str, **_times: Any) -> list[Any]:
         return []
+
+
+def topics_in(files: Files) -> BronzeTopics:
+    return BronzeTopics(cast("Any", files), lake="s3a://lake", bronze_base_path="s3a://lake")
 
 
 def test_without_bronze_files_a_request_is_refused_and_the_next_one_stands_again() -> None:
@@ -42,7 +48,7 @@ def test_without_bronze_files_a_request_is_refused_and_the_next_one_stands_again
         cast("Any", table),
         bronze_base_path="s3a://lake",
         request_path="rebuild/sale",
-        bronze_topics=cast("Any", SimpleNamespace(position_of=lambda _topic: None)),
+        bronze_topics=topics_in(files),
     )
     assert not rebuilder.is_requested()
     rebuilder.request()
@@ -76,7 +82,7 @@ def test_bronze_with_truncates_alone_has_no_rows_to_write(monkeypatch: Any) -> N
         cast("Any", table),
         bronze_base_path="s3a://lake",
         request_path="rebuild/sale",
-        bronze_topics=cast("Any", SimpleNamespace(position_of=lambda _topic: None)),
+        bronze_topics=topics_in(files),
     )
     of_truncate = SimpleNamespace(schema=SimpleNamespace(is_truncate=True))
     listing = SimpleNamespace(files_before=lambda _position: ["a file"])
@@ -89,3 +95,33 @@ def test_bronze_with_truncates_alone_has_no_rows_to_write(monkeypatch: Any) -> N
     monkeypatch.setattr(rebuilder, "_reader", reader)
 
     assert "there is no row in s3a://lake/topics/sale" in str(rebuilder.run())
+
+
+def test_bronze_that_lacks_removed_records_is_refused_before_it_is_read() -> None:
+    files = Files({"rebuild/sale": b""})
+    topics = topics_in(files)
+    topics.note_beginning("t.sale", Beginning({0: 0, 1: 1200}, "2026-11-01T00:00:00.000+00:00"))
+    config = SimpleNamespace(
+        name="sale", topic="t.sale", bronze_root="topics/t.sale", key_fields=("salesid",)
+    )
+    table = SimpleNamespace(
+        config=config,
+        services=threading.Lock(),
+        key_generator=SimpleNamespace(can_be_distinct=True),
+    )
+    rebuilder = Rebuilder(
+        cast("Any", None),
+        cast("Any", files),
+        cast("Any", table),
+        bronze_base_path="s3a://lake",
+        request_path="rebuild/sale",
+        bronze_topics=topics,
+    )
+
+    why = str(rebuilder.run())
+
+    assert why.startswith("Table sale cannot be written from bronze: for its topic t.sale")
+    assert "offset 1,200 of partition 1" in why
+    assert "since 2026-11-01T00:00:00.000+00:00" in why
+    assert "labctl table rebuild sale --from-topic" in why
+    assert refusal(files["rebuild/sale"]) == why
