@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
 from labctl.config.aws import AwsProfile
 from labctl.config.config_reading import read_section
@@ -54,6 +54,18 @@ def _within_the_project(name: str) -> str:
     return str(path)
 
 
+_DURATION = re.compile(r"([1-9]\d{0,5})([smhd])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def _a_duration(text: object) -> object:
+    if not isinstance(text, str) or not _DURATION.fullmatch(text):
+        raise ValueError('write a number and a unit (s, m, h or d), such as "30d"')
+    return text
+
+
+Duration = Annotated[str, BeforeValidator(_a_duration)]
+"""A number and a unit, as in `-1d`, the age of a point in time (`labctl.lake.instants`)."""
 Folder = Annotated[str, AfterValidator(_within_the_project)]
 File = Folder
 
@@ -116,6 +128,16 @@ class LakeSettings(Section):
     """The bucket of bronze and silver."""
     region: str = "us-east-1"
     """The bucket's region."""
+    retention: Duration | None = None
+    """How long bronze files, and those put aside in `retired`, are kept: `12h`, `30d`. Without it,
+    nothing is removed."""
+
+    @property
+    def retention_seconds(self) -> int | None:
+        """The retention in seconds; None if nothing is removed."""
+        if self.retention is None:
+            return None
+        return int(self.retention[:-1]) * _SECONDS[self.retention[-1]]
 
 
 class OptionalService(Section):

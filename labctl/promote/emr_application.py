@@ -102,6 +102,7 @@ def application_arguments(promotion: Promotion) -> list[Argument]:
         else (),
         secrets_dir=f"{ARCHIVE}/references" if writes_bronze else None,
         catalog=catalog(promotion),
+        retention_seconds=promotion.config.lake.retention_seconds,
         hoodie_conf=overrides(promotion),
     )
     argument = f"--bootstrap-servers={_PLACEHOLDER}"

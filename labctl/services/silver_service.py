@@ -198,6 +198,7 @@ def options(
         status_token_file=str(context.conf / TOKEN),
         catalog=metastore.uri if isinstance(metastore, Metastore) else None,
         gold=str(context.conf / _GOLD) if context.config.gold.materialised else None,
+        retention_seconds=context.config.lake.retention_seconds,
         hoodie_conf={},
     )
 

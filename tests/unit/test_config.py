@@ -50,6 +50,10 @@ def test_the_projects_own_file_is_valid() -> None:
             "profiles.native.image.valkey: there is no such service; known: postgres, mysql",
         ),
         ("[silver]\nsource = 'files'", "silver.source"),
+        *(
+            (f"[lake]\nretention = {value}", "lake.retention: write a number and a unit")
+            for value in ("'30 days'", "'0d'", "'d'", "30", "''")
+        ),
         ("[profiles.native]\nruntime = 'vm'", "profiles.native.runtime"),
     ],
 )
@@ -60,6 +64,22 @@ def test_a_bad_value_is_named_with_file_and_key(tmp_path: Path, addition: str, s
     assert said in raised.value.what
     assert str(tmp_path / "lab.toml") in raised.value.what
     assert raised.value.exit_code is ExitCode.USAGE
+
+
+@pytest.mark.parametrize(
+    ("section", "seconds"),
+    [
+        ("", None),
+        ("[lake]\nretention = '90s'", 90),
+        ("[lake]\nretention = '15m'", 900),
+        ("[lake]\nretention = '12h'", 43_200),
+        ("[lake]\nretention = '30d'", 2_592_000),
+    ],
+)
+def test_bronze_is_kept_for_its_retention(
+    tmp_path: Path, section: str, seconds: int | None
+) -> None:
+    assert load(tmp_path, GOOD + section).lake.retention_seconds == seconds
 
 
 def test_broken_toml_is_named_with_its_line(tmp_path: Path) -> None:

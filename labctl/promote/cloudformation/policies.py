@@ -169,13 +169,16 @@ def spark_policies(promotion: Promotion) -> list[Json]:
 
 
 def _lake_statements(promotion: Promotion) -> list[Json]:
-    """Return statements to write silver, the application's folders, and bronze without a sink."""
+    """Return statements to write silver, the application's folders, and bronze if it does so.
+
+    It writes bronze if no connector does. With a retention, it removes the old files of either.
+    """
     profile = promotion.profile
     arn, bronze = _bucket(promotion, profile.lake.bucket), _bronze(promotion)
     written, read = {"silver"}, bronze
     if profile.emr.engine == "application":
         written.update(OWN_FOLDERS)
-        if profile.connect.sink is None:
+        if profile.connect.sink is None or promotion.config.lake.retention is not None:
             written.update(bronze)
             read = set()
     statements = [

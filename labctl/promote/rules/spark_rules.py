@@ -132,6 +132,19 @@ def streamer_schemas(subject: Subject) -> Iterator[Finding]:
 
 
 @rule
+def bronze_retention(subject: Subject) -> Iterator[Finding]:
+    """Check that somebody removes old bronze files if the lake has a retention."""
+    promotion = subject.promotion
+    if promotion.profile.emr.engine != "application" and promotion.config.lake.retention:
+        yield subject.profile(
+            "emr.engine",
+            f"lake.retention is {promotion.config.lake.retention}, and only the application removes"
+            " old bronze files",
+            'use "application", or leave lake.retention out',
+        )
+
+
+@rule
 def ordering_fields(subject: Subject) -> Iterator[Finding]:
     """Check that all tables have one ordering field: Hudi before 1.1 takes one per job."""
     promotion = subject.promotion

@@ -392,6 +392,13 @@ BAD = [
         file=("schemas/tickit.ecomm.sale.avsc", '{"fields": [{"name": "salesid"}]}'),
     ),
     Bad(
+        "bronze_retention",
+        "emr.engine",
+        "lake.retention is 30d, and only the application removes",
+        STREAMER,
+        lab={"lake.retention": "30d"},
+    ),
+    Bad(
         "ordering_fields",
         "emr.hudi",
         "ordered by __kafka_offset, other",

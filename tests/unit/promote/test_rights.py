@@ -14,8 +14,10 @@ import lakecontract
 import lakehouse
 from labctl.promote import Promotion
 from labctl.promote.artifacts import PROGRAMS
+from labctl.promote.emr_application import application_arguments
 from labctl.promote.plan import Plan, render
 from labctl.promote.plugins import plugin_of
+from labctl.promote.rules import RULES, Subject
 from lakecontract.lake_folders import OWN_FOLDERS
 from tests.unit.promote.bad_api_examples import API, HTTPS
 from tests.unit.promote.conftest import Promote
@@ -89,6 +91,21 @@ def test_who_may_write_and_delete(promote: Promote, shape: str) -> None:
         assert set(changing) <= {"s3:PutObject", "s3:DeleteObject"}, name
 
 
+def test_with_a_retention_the_application_removes_what_the_connector_wrote(
+    promote: Promote,
+) -> None:
+    promotion = promote(SINK, {"lake.retention": "30d"})
+    plan = render(promotion, None)
+    assert inside(LAKE, "topics", "retired") <= places(plan, "s3:DeleteObject")["SparkRole"]
+    assert not list(RULES["written_folders"](Subject(promotion, plan)))
+    assert "--retention-seconds=2592000" in application_arguments(promotion)
+    assert not [
+        argument
+        for argument in application_arguments(promote())
+        if isinstance(argument, str) and "retention" in argument
+    ]
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_star_is_explained(promote: Promote, shape: str) -> None:
     """All that any statement of the whole plan allows on everything."""
@@ -122,7 +139,8 @@ def test_the_application_may_write_where_it_writes() -> None:
         text = path.read_text(encoding="utf-8")
         named |= set(re.findall(r"lake\}/([\w-]+)", text))
         named |= set(re.findall(r"base_path\.rstrip\('/'\)\}/([\w-]+)", text))
-        named |= set(re.findall(r'^POSITIONS = "([\w-]+)"', text, re.MULTILINE))
+        names = r'^(?:POSITIONS|BEGINNINGS) = "([\w-]+)"'
+        named |= set(re.findall(names, text, re.MULTILINE))
     assert named == set(OWN_FOLDERS)
 
 
