@@ -31,6 +31,8 @@ def rebuild_command(
 ) -> None:
     """Write a silver table again from its bronze files, then go on with what came since.
 
+    Refused if bronze lacks files that were removed after the lake's retention.
+
     With --from-topic the table, with its history, is removed, and its bronze files are moved to
     the folder `retired`: both start again with the first record that the topic has. Take a new
     snapshot first, so that the topic has every row.

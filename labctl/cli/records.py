@@ -36,10 +36,13 @@ def wanted_fields(key: list[str] | None) -> dict[str, object]:
     return fields
 
 
-def print_records(invocation: Invocation, records: list[Record]) -> None:
-    """Print `records` in the order given; one as a list of its fields."""
+def print_records(invocation: Invocation, records: list[Record], *, lacking: str = "") -> None:
+    """Print `records` in the order given; one as a list of its fields.
+
+    `lacking` says which records could not be among them; it is shown if there are none.
+    """
 
     def render() -> RenderableType:
-        return rows_table(to_table(records)) if records else "no such record"
+        return rows_table(to_table(records)) if records else f"no such record{lacking}"
 
     print_result(invocation.format, {"records": records}, render)

@@ -214,6 +214,10 @@ def _bronze(bronze: BronzeStatus) -> str:
         parts.append(f"{bronze.dead_letters:,} dead letters")
     if bronze.stopped_topics:
         parts.append(f"stopped for {', '.join(sorted(bronze.stopped_topics))}")
+    if (kept := bronze.retention) and kept.files:
+        parts.append(f"{counted(kept.files, 'old file')} removed ({kept.bytes / 1024**2:.1f} MiB)")
+    if kept and kept.since:
+        parts.append(f"holds all that was written since {max(kept.since.values())}")
     return ", ".join(parts)
 
 

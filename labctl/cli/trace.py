@@ -21,6 +21,7 @@ __all__ = ["trace_command", "trace_text"]
 _STYLES = {
     State.CURRENT: "green",
     State.DELETED: "green",
+    State.REMOVED: "green",
     State.OLDER: "yellow",
     State.MISSING: "yellow",
     State.UNKNOWN: "bold red",

@@ -42,6 +42,7 @@ def check_bronze(
     """Read every file of a topic and return what is wrong with them, in the topic's order.
 
     `elsewhere` holds the partition and offset of dead letters, which are known not to be in bronze.
+    Records before bronze's beginning may be missing: they were removed after the lake's retention.
     Raise LabError (USAGE) if the topic has no files.
     """
     # Read the note first: all files that it covers exist by then.
@@ -51,7 +52,9 @@ def check_bronze(
     if position is not None:
         files = [one for one in files if one.start_offset < position.get(one.partition, 0)]
     with ThreadPoolExecutor(_PARALLEL) as pool:
-        found = list(pool.map(lambda file: _read(bronze, file), files))
+        found = [one for one in pool.map(lambda file: _read(bronze, file), files) if one]
+    beginning = bronze.beginning(topic)
+    begins = beginning.offsets if beginning else {}
     known: dict[int, set[int]] = defaultdict(set)
     for partition, offset in elsewhere:
         known[partition].add(offset)
@@ -60,17 +63,28 @@ def check_bronze(
         read = list(mine)
         flaws += [
             BronzeFlaw(f"partition {partition}", reason)
-            for reason in (*_missing(read, known[partition], is_noted), *_repeated(read))
+            for reason in (
+                *_missing(read, known[partition], is_noted, begins.get(partition, 0)),
+                *_repeated(read),
+            )
         ]
     return flaws
 
 
-def _missing(read: Sequence[_Read], known: set[int], is_noted: bool) -> Iterator[str]:
-    """Describe each run of missing offsets of a partition; `known` ones are elsewhere."""
+def _missing(
+    read: Sequence[_Read], known: set[int], is_noted: bool, beginning: int
+) -> Iterator[str]:
+    """Describe each run of missing offsets of a partition; `known` ones are elsewhere.
+
+    Records before the offset `beginning` may be missing. It is 0, or the offset of a record that
+    bronze must have.
+    """
     side_by_side = is_noted or _are_side_by_side(read)
-    there = set().union(*(one.offsets for one in read))
+    there = {offset for one in read for offset in one.offsets if offset >= beginning}
     if not there:
         return
+    if beginning:
+        there.add(beginning - 1)
     first, last = min(there), max(there)
     there |= {offset for offset in known if first < offset < last}
     gaps = [
@@ -118,7 +132,8 @@ def _repeated(read: Sequence[_Read]) -> Iterator[str]:
         )
 
 
-def _read(bronze: Bronze, file: BronzeObject) -> _Read:
+def _read(bronze: Bronze, file: BronzeObject) -> _Read | None:
+    """Read a file; None if it was removed after the lake's retention since it was listed."""
     try:
         content = bronze.storage.read_bytes(file.path)
         records_in(content)
@@ -127,6 +142,8 @@ def _read(bronze: Bronze, file: BronzeObject) -> _Read:
             fields = record if isinstance(record, dict) else {}
             offsets.append(int(str(fields.get("__kafka_offset", file.start_offset + index))))
     except (ValueError, EOFError, OSError, IndexError, KeyError, TypeError, zlib.error) as error:
+        if isinstance(error, FileNotFoundError) and bronze.is_removed(file):
+            return None
         return _Read(file, (), f"it cannot be read: {error}")
     if offsets and offsets[0] != file.start_offset:
         return _Read(file, (), f"it begins with offset {offsets[0]:,}, not with that of its name")

@@ -16,6 +16,7 @@ from pyarrow import fs
 from labctl.errors import ExitCode, LabError, did_you_mean
 from labctl.lake.objectstore import LakeStorage
 from labctl.lake.records import Record, converters, readable
+from lakecontract.bronze_beginning import BEGINNINGS, Beginning
 from lakecontract.bronze_files import FileName
 from lakecontract.bronze_position import POSITIONS, parse_position
 
@@ -98,12 +99,31 @@ class Bronze:
         except FileNotFoundError:
             return None
 
+    def beginning(self, topic: str) -> Beginning | None:
+        """Return where bronze begins after the removal of old files; None if none was removed."""
+        try:
+            return Beginning.parse(self.storage.read_bytes(f"{BEGINNINGS}/{topic}"))
+        except FileNotFoundError:
+            return None
+
+    def is_removed(self, source: BronzeObject) -> bool:
+        """Return whether a file that is gone was removed after the lake's retention."""
+        beginning = self.beginning(source.topic)
+        return beginning is not None and beginning.is_after(source.partition, source.start_offset)
+
     def read(self, source: BronzeObject) -> list[Record]:
-        """Return the records of one object, in offset order. Raise LabError for a damaged file."""
+        """Return the records of one object, in offset order. Raise LabError for a damaged file.
+
+        A file that was removed after the lake's retention has none.
+        """
         try:
             reader = fastavro.reader(io.BytesIO(self.storage.read_bytes(source.path)))
             by_field = converters(reader.writer_schema)
             values = [readable(value, by_field) for value in reader]
+        except FileNotFoundError as error:
+            if self.is_removed(source):
+                return []
+            raise LabError(f"{source.path} could not be read as Avro: {error}") from None
         except (ValueError, EOFError, OSError) as error:
             raise LabError(f"{source.path} could not be read as Avro: {error}") from None
         return [_record(source, index, value) for index, value in enumerate(values)]

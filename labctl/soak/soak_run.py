@@ -34,7 +34,7 @@ from labctl.soak.writing import Acknowledged, SoakWriter
 from labctl.sources import connect
 from labctl.testing.trace import trace_row
 
-__all__ = ["SoakPlan", "run_soak", "soak_tables"]
+__all__ = ["SoakPlan", "require_kept", "run_soak", "soak_tables"]
 
 _ROUND_SECONDS = 0.1
 _RECOVERY_SECONDS = 300.0
@@ -87,6 +87,23 @@ def soak_tables(lab: Lab, names: Sequence[str] = ()) -> list[Target]:
     return chosen_targets(lab, "each-source", deletes=True)
 
 
+def require_kept(retention: int | None, plan: SoakPlan) -> None:
+    """Raise LabError (USAGE) if bronze may lose the run's records before they are checked.
+
+    `retention` is the time in seconds that bronze keeps files; None: no limit.
+    """
+    longest = plan.seconds
+    if longest is None:
+        longest = len(plan.kinds) * (_RECOVERY_SECONDS + plan.healthy_seconds)
+    if retention is not None and longest + _DRAIN_SECONDS >= retention:
+        raise LabError(
+            f"lake.retention removes bronze files after {retention:,} s, so a run of this length "
+            "could not tell what it lost",
+            hint="give --minutes a smaller number, or set a longer lake.retention in lab.toml",
+            exit_code=ExitCode.USAGE,
+        )
+
+
 def run_soak(
     lab: Lab, plan: SoakPlan, history: History, *, say: Callable[[str], None]
 ) -> SoakReport:
@@ -97,6 +114,7 @@ def run_soak(
     the run.
     """
     lab.require_running().require_here()
+    require_kept(lab.config.lake.retention_seconds, plan)
     say("comparing the tables with their sources")
     names = [target.silver for target in soak_tables(lab, plan.tables)]
     before = verify_lab(lab, names, timeout=_DRAIN_SECONDS)

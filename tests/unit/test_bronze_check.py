@@ -8,9 +8,11 @@ from pathlib import Path
 import fastavro
 import pytest
 
+from labctl.errors import LabError
 from labctl.lake.bronze_check import check_bronze
 from labctl.lake.bronze_records import Bronze
 from labctl.lake.objectstore import LakeStorage
+from lakecontract.bronze_beginning import BEGINNINGS, Beginning
 
 TOPIC = "tickit.ecomm.sale"
 SCHEMA = fastavro.parse_schema(
@@ -74,6 +76,41 @@ def test_a_file_that_is_missing(folder: Path) -> None:
     (flaw,) = flaws(folder)
     assert flaw.startswith("partition 0: 2 records, of offsets 10 to 11, are in no file")
     assert flaws(folder, [(0, 10), (0, 11)]) == []  # dead letters
+
+
+def test_files_that_were_removed_after_the_retention_are_not_missing(folder: Path) -> None:
+    lake = folder.parents[4]
+    beginning = lake / BEGINNINGS / TOPIC
+    beginning.parent.mkdir()
+    beginning.write_bytes(Beginning({0: 12}, "2026").note())
+    sorted(folder.iterdir())[1].unlink()
+    assert flaws(folder) == []  # The removal has been cut short: the first file is still there.
+
+    class Removing(LakeStorage):
+        """A lake whose files before the beginning go after they were listed."""
+
+        def read_bytes(self, relative: str) -> bytes:
+            if "+0+0000000000" in relative:
+                raise FileNotFoundError(relative)
+            return super().read_bytes(relative)
+
+    bronze = Bronze(Removing(**vars(LakeStorage.local(lake))))
+    assert check_bronze(bronze, TOPIC) == []
+    oldest = min(bronze.objects(TOPIC))
+    assert bronze.read(oldest) == []
+    beginning.unlink()
+    assert "cannot be read" in check_bronze(bronze, TOPIC)[0].reason
+    with pytest.raises(LabError, match="could not be read"):
+        bronze.read(oldest)
+
+
+def test_the_first_record_after_the_removed_ones_must_be_there(folder: Path) -> None:
+    beginning = folder.parents[4] / BEGINNINGS / TOPIC
+    beginning.parent.mkdir()
+    beginning.write_bytes(Beginning({0: 10}, "2026").note())
+    sorted(folder.iterdir())[1].unlink()
+    (flaw,) = flaws(folder)
+    assert flaw.startswith("partition 0: 2 records, of offsets 10 to 11, are in no file")
 
 
 def test_a_file_under_another_files_name(folder: Path) -> None:

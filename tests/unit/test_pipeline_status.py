@@ -10,8 +10,10 @@ from typing import Any, cast
 import pytest
 
 from labctl.cli.status import status_data, status_text
+from labctl.json_text import to_json
 from labctl.lab.lab import Lab
 from labctl.lab.observe import pipeline_state
+from labctl.lab.observe.bronze_retention import BronzeRetention
 from labctl.lab.observe.pipeline_state import PipelineStatus, read_pipeline
 from labctl.lab.observe.service_status import LabStatus, ServiceStatus
 from labctl.sources.log_slots import Slot
@@ -51,10 +53,12 @@ def ask(
     source: dict[str, str] | None = None,
     gold: dict[str, Any] | None = None,
     slots: list[Slot] | None = None,
+    retention: dict[str, Any] | None = None,
 ) -> PipelineStatus:
     """The pipeline of a lab with one table, of which Connect and the application say this."""
     said = {"tables": {"sale": sale or table()}, "bronze": bronze_said or bronze()}
     said |= {"gold": gold} if gold else {}
+    said |= {"retention": retention} if retention else {}
     statuses = {CONNECTOR: RUNNING} if connectors is None else connectors
     monkeypatch.setattr(pipeline_state, "silver_status", lambda _lab: said)
     monkeypatch.setattr(pipeline_state, "_connector_statuses", lambda _lab: statuses)
@@ -259,3 +263,26 @@ def test_a_long_error_takes_one_line_as_text_and_is_whole_in_json(
     text = as_text(status_text(data))
     assert max(map(len, text.splitlines())) < 550
     assert "table sale is failed: first line xxx" in text
+
+
+def test_status_says_what_was_removed_from_bronze(monkeypatch: pytest.MonkeyPatch) -> None:
+    since = "2026-11-01T00:00:00.000+00:00"
+    said = {
+        "seconds": 86_400,
+        "files": {TOPIC: 3, "retired": 2},
+        "bytes": {TOPIC: 2**20, "retired": 2**20},
+        "begins": {TOPIC: {"offsets": {"0": 30}, "since": since}},
+        "error": None,
+    }
+    found = ask(monkeypatch, retention=said)
+    assert found.bronze is not None
+    assert found.bronze.retention == BronzeRetention(86_400, 5, 2**21, {TOPIC: since}, None)
+    assert found.problems() == []
+    data = status_data(lab_status(), found)
+    assert '"since": {' in to_json(data)
+    text = as_text(status_text(data), width=300)
+    assert f"5 old files removed (2.0 MiB), holds all that was written since {since}" in text
+
+    failed = ask(monkeypatch, retention=said | {"error": "access denied"})
+    assert failed.problems() == ["old bronze files stay until the next try: access denied"]
+    assert failed.halts() == []

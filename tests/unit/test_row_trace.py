@@ -28,6 +28,7 @@ from labctl.lake.records import Record
 from labctl.sources import SourceColumn
 from labctl.sources.base import Declared
 from labctl.sources.type_rules import rule_for
+from lakecontract.bronze_beginning import Beginning
 from tests.unit.rendering import as_text
 
 TOPIC = "tickit.ecomm.sale"
@@ -96,6 +97,23 @@ def test_bronze_and_silver_are_as_far_as_the_topic(
     ):
         behind = state is State.OLDER or (offset is None and newest is not None)
         assert (station.state, station.why) == (state, "it lags" if behind else None)
+
+
+def test_bronze_says_that_a_record_was_removed_after_the_retention() -> None:
+    begins = Beginning({0: 8}, "2026")
+    place = "it begins at offset 8 of partition 0: older files were removed (lake.retention)"
+    for newest, state, why in (
+        (record(7), State.REMOVED, None),
+        (record(8), State.MISSING, "it lags"),
+        (None, State.MISSING, None),
+    ):
+        station = bronze_station(None, newest, why=lambda: "it lags", beginning=begins)
+        assert (station.state, station.place, station.why) == (state, place, why)
+    assert bronze_station(record(8), record(8), why=str, beginning=begins).state is State.CURRENT
+    gone = bronze_station(None, record(7), why=str, beginning=begins)
+    found = RowTrace("sale", {"salesid": 1}, (Station("topic", State.CURRENT), gone))
+    assert found.stopped is None
+    assert place in as_text(trace_text(found), width=200)
 
 
 def test_silver_says_commit_and_file_and_that_a_row_was_deleted() -> None:

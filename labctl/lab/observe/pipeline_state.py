@@ -19,6 +19,7 @@ from labctl.lab.connectors.failed_capture import why_failed
 from labctl.lab.connectors.silent_connectors import silent_connectors
 from labctl.lab.connectors.source_problems import source_problems
 from labctl.lab.lab import Lab
+from labctl.lab.observe.bronze_retention import BronzeRetention
 from labctl.sources.log_slots import Slot
 
 __all__ = [
@@ -92,6 +93,8 @@ class BronzeStatus:
     stopped_topics: dict[str, str] = field(default_factory=dict)
     """Reasons why a topic is no longer written, by topic."""
     error: str | None = None
+    retention: BronzeRetention | None = None
+    """Removal of old files; None if nothing is removed."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +159,7 @@ class PipelineStatus:
                 for g in self.gold
                 if g.state in HELD_UP
             ),
+            *_retention_problems(self.bronze),
         ]
 
 
@@ -228,7 +232,7 @@ def _bronze_writer(status: Mapping[str, Any]) -> WrittenBy | None:
 def _bronze(status: Mapping[str, Any], ends: EndOffsets | None) -> BronzeStatus | None:
     writer = _bronze_writer(status)
     if writer is None or writer == "connect":
-        return writer and BronzeStatus(writer, None)
+        return writer and BronzeStatus(writer, None, retention=BronzeRetention.of(status))
     said = status["bronze"]
     return BronzeStatus(
         writer,
@@ -239,6 +243,7 @@ def _bronze(status: Mapping[str, Any], ends: EndOffsets | None) -> BronzeStatus 
         said.get("dead_letters"),
         said["stopped_topics"],
         said["error"],
+        BronzeRetention.of(status),
     )
 
 
@@ -275,6 +280,11 @@ def _bronze_problems(bronze: BronzeStatus | None) -> Iterable[str]:
         yield f"bronze is {bronze.state}: {bronze.error or 'it does not say why'}"
     for topic, reason in bronze.stopped_topics.items():
         yield f"bronze has stopped for {topic}: {reason}"
+
+
+def _retention_problems(bronze: BronzeStatus | None) -> Iterable[str]:
+    if bronze and bronze.retention and bronze.retention.error:
+        yield f"old bronze files stay until the next try: {bronze.retention.error}"
 
 
 def _connector_statuses(lab: Lab) -> dict[str, dict[str, Any]]:

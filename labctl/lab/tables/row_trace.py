@@ -34,6 +34,7 @@ from labctl.lake.records import Record
 from labctl.sources import SourceColumn, TableRef, connect, connect_server
 from labctl.tables import LabTable
 from labctl.verify import CaptureState
+from lakecontract.bronze_beginning import Beginning
 from lakecontract.deletes import TRUNCATED, is_deleted
 from lakecontract.table_names import quoted
 
@@ -67,6 +68,8 @@ class State(StrEnum):
     MISSING = "missing"
     DELETED = "deleted"
     """The station knows that the row was deleted."""
+    REMOVED = "removed"
+    """The station had the row's record, which was removed after the lake's retention."""
     UNKNOWN = "unknown"
     """The station could not be asked."""
 
@@ -112,7 +115,7 @@ def trace(lab: Lab, table: LabTable, key: Mapping[str, object]) -> RowTrace:
     """
     endpoints = lab.endpoints
     topics = Topics(endpoints.kafka, endpoints.registry)
-    with ThreadPoolExecutor(6) as pool:
+    with ThreadPoolExecutor(7) as pool:
         source = pool.submit(_source, lab, table, key)
         pipeline = pool.submit(read_pipeline, lab)
         in_topic = pool.submit(
@@ -121,6 +124,7 @@ def trace(lab: Lab, table: LabTable, key: Mapping[str, object]) -> RowTrace:
         in_bronze = pool.submit(
             _asked, lambda: _newest(lab_bronze(lab).find(table.topic, key, limit=_NEWEST))
         )
+        begins = pool.submit(_asked, lambda: lab_bronze(lab).beginning(table.topic))
         in_silver = pool.submit(_asked, partial(_silver, lab, table, key))
         letters = pool.submit(_asked, lambda: lab_dead_letters(lab).of_topic(table.topic))
     row, capture = source.result()
@@ -135,7 +139,12 @@ def trace(lab: Lab, table: LabTable, key: Mapping[str, object]) -> RowTrace:
     stations = [
         first,
         topic_station(record, row, why=lambda: why_not_in_topic(lab, table, capture)),
-        bronze_station(file, record, why=lambda: why_not_in_bronze(status, table.topic)),
+        bronze_station(
+            file,
+            record,
+            why=lambda: why_not_in_bronze(status, table.topic),
+            beginning=begins.result(),
+        ),
         silver_station(
             silver,
             record,
@@ -321,13 +330,23 @@ def _differ(row: Mapping[str, Any], value: Mapping[str, Any]) -> bool:
 
 
 def bronze_station(
-    file: Record | str | None, record: Record | str | None, *, why: Callable[[], str]
+    file: Record | str | None,
+    record: Record | str | None,
+    *,
+    why: Callable[[], str],
+    beginning: Beginning | str | None = None,
 ) -> Station:
+    """Return the station of bronze, which may begin at `beginning`; text: it is not known."""
     if isinstance(file, str):
         return Station("bronze", State.UNKNOWN, why=file)
     if file is None:
+        place = ""
+        if isinstance(beginning, Beginning):
+            place = f"it begins at {beginning}: older files were removed (lake.retention)"
+            if isinstance(record, Record) and beginning.is_after(record.partition, record.offset):
+                return Station("bronze", State.REMOVED, place)
         state, lacks = _beside(None, None, record, why)
-        return Station("bronze", state, why=lacks)
+        return Station("bronze", state, place, why=lacks)
     state, lacks = _beside(file.value, file.offset, record, why)
     return _at(Station("bronze", state, why=lacks), file, f"{file.file}, ")
 

@@ -8,12 +8,14 @@ from typing import cast
 
 import pytest
 
+from labctl.errors import LabError
 from labctl.lab.lab import Lab
 from labctl.runtimes.compose.compose_faults import ComposeFaults
 from labctl.runtimes.native.native_faults import NativeFaults
 from labctl.runtimes.runtime_protocols import FaultInjector
 from labctl.soak.faulting import FaultKind, fitting_kinds, plan_faults
 from labctl.soak.soak_plan import Kind, Operation, Transaction, plan_transactions
+from labctl.soak.soak_run import SoakPlan, require_kept
 
 COUNT = 3_000
 
@@ -87,3 +89,24 @@ def test_each_fault_happens_once_before_any_happens_again() -> None:
     assert (FaultKind.POWER, "lab") in first
     assert planned == list(islice(plan_faults(kinds, services, "1"), 10))
     assert all((fault.seconds > 0) == (fault.kind is FaultKind.PAUSE) for fault in planned)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "kinds", "retention", "fits"),
+    [
+        (600.0, 1, None, True),
+        (600.0, 1, 901, True),
+        (600.0, 1, 900, False),
+        (None, 2, 86_400, True),
+        (None, 2, 900, False),
+    ],
+)
+def test_bronze_must_keep_the_records_of_a_whole_run(
+    seconds: float | None, kinds: int, retention: int | None, fits: bool
+) -> None:
+    run = SoakPlan(1, 1.0, list(FaultKind)[:kinds], seconds)
+    if fits:
+        require_kept(retention, run)
+        return
+    with pytest.raises(LabError, match="removes bronze files after 900 s"):
+        require_kept(retention, run)
