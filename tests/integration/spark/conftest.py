@@ -56,6 +56,7 @@ TABLES = {
     "cut_parted": (MOR, "lab.on.bad.record=deadletter"),
     "daily": (COW, "lab.deletes=hard"),
     "later": (COW, "lab.on.bad.record=deadletter"),
+    "aged": (COW, ""),
     "mor_wide": (MOR, ""),
     "cow_wide": (COW, "hoodie.bucket.index.num.buckets=4"),
     "mor_schema": (MOR, ""),
@@ -282,7 +283,13 @@ class Silver:
         pid = self.lab.runtime.states()[service].pid
         subprocess.run(["kill", "-9", str(pid)], check=True)
 
-    def run_once(self, *tables: str, source: Literal["kafka", "bronze"], target: str) -> None:
+    def run_once(
+        self,
+        *tables: str,
+        source: Literal["kafka", "bronze"],
+        target: str,
+        retention_seconds: int | None = None,
+    ) -> None:
         """Run a second application over `tables` until it has taken in what there is."""
         context = self.lab.context(self.lab.service("silver"))
         service = SERVICE.native_form.process(context)
@@ -295,6 +302,7 @@ class Silver:
             sink_configs=(),
             secrets_dir=None,
             status_port=None,
+            retention_seconds=retention_seconds,
             once=True,
         )
         own = options(context).argv()

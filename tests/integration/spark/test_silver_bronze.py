@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from labctl.errors import LabError
 from labctl.lab.tables.bronze_folders import lab_bronze
 from labctl.lab.tables.table_rebuild import rebuild_table
+from labctl.lab.tables.table_requests import refill_table
 from labctl.lake.bronze_check import check_bronze
 from tests.integration.spark.change_records import Topics, column, nullable
 from tests.integration.spark.conftest import Silver, topic_of
@@ -103,3 +105,35 @@ def test_files_by_partition(silver: Silver, topics: Topics) -> None:
     names = {name.rsplit("/", 1)[0] for name in silver.objects(f"topics/{topic}/")}
     assert names == {f"topics/{topic}/partition={number}" for number in range(3)}
     assert check_bronze(lab_bronze(silver.lab), topic) == []
+
+
+def test_after_the_retention_a_table_is_rebuilt_from_its_topic_alone(
+    silver: Silver, topics: Topics
+) -> None:
+    topic = topic_of("aged")
+    for number in range(3):
+        topics.write(topic, COLUMNS, [{"id": number, "name": "x"}])
+        silver.is_in_bronze("aged", number + 1)
+    bronze = lab_bronze(silver.lab)
+    assert [one.start_offset for one in sorted(bronze.objects(topic))] == [0, 1, 2]
+
+    # It starts later than a second after the last file was written.
+    silver.run_once("aged", source="bronze", target="aged-lake", retention_seconds=1)
+
+    assert set(content(silver, "aged", "aged-lake")) == {0, 1, 2}
+    assert [one.start_offset for one in sorted(bronze.objects(topic))] == [2]
+    assert check_bronze(bronze, topic) == []
+    with pytest.raises(LabError, match="bronze begins at offset 2 of partition 0"):
+        rebuild_table(silver.lab, "aged")
+
+    refill_table(silver.lab, "aged")
+
+    silver.until(
+        lambda: (
+            bronze.beginning(topic) is None and any(silver.objects(f"topics/{topic}/").values())
+        ),
+        "bronze is written again",
+    )
+    silver.is_in_bronze("aged", 3)
+    rebuild_table(silver.lab, "aged")
+    assert set(content(silver, "aged")) == {0, 1, 2}
