@@ -12,6 +12,8 @@ from labctl.kafkaconnect.arrival_forecast import silver_column
 from labctl.kafkaconnect.column_filters import COLUMNS_LEFT_OUT, with_columns_left_out
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.topic_names import topic_of
+from labctl.kafkaconnect.connector_files import ConnectorFile
+from labctl.lab.connectors.backfill import backfill_table
 from labctl.lab.connectors.capture_checks import limit_problems, limits_of
 from labctl.lab.connectors.connector_states import (
     apply_and_wait,
@@ -145,11 +147,26 @@ def add_table(lab: Lab, text: str, reporter: UpReporter, *, say: Say = lambda _:
         up(lab, reporter)
         apply_and_wait(lab, [connector])
     if rows and was_there and unread:
-        say(f"loading the tables of {connector.name} again: {ref} has rows already")
-        snapshot_again(lab, connector.name)
+        _load(lab, table, connector, say)
     say("waiting for its rows" if rows else "waiting for the table")
     found = wait_for_rows(lab, table, at_least=min(rows, 1))
     return Added(table, tuple(files), rows, found)
+
+
+def _load(lab: Lab, table: LabTable, connector: ConnectorFile, say: Say) -> None:
+    """Load the rows that a table had before its changes were recorded.
+
+    Only this table is read, while the changes of all go on, or where Debezium cannot do that, all
+    tables of its connector.
+    """
+    try:
+        say(f"loading the rows that {table.name} has already")
+        backfill_table(lab, table.name, is_new=True, on_progress=say)
+    except LabError as error:
+        if error.exit_code is ExitCode.BUSY:
+            raise
+        say(f"{error.what}: loading all tables of {connector.name} again")
+        snapshot_again(lab, connector.name)
 
 
 def new_files(lab: Lab, source: str, database: Source, ref: TableRef) -> dict[Path, bytes | None]:

@@ -100,6 +100,7 @@ def database(monkeypatch: pytest.MonkeyPatch, done: list[str]) -> Database:
     monkeypatch.setattr(module, "connect_client", lambda *_: running)
     monkeypatch.setattr(module, "up", noting("up"))
     monkeypatch.setattr(module, "apply_and_wait", noting("apply"))
+    monkeypatch.setattr(module, "backfill_table", noting("backfill"))
     monkeypatch.setattr(module, "snapshot_again", noting("snapshot"))
     monkeypatch.setattr(module, "wait_for_rows", noting("wait", 3))
     monkeypatch.setattr(Lab, "endpoints", SimpleNamespace(connect=None, sources={}), raising=False)
@@ -146,11 +147,36 @@ def test_a_table_gets_its_file_and_is_started(
     assert (added.table.name, added.table.properties.key_fields) == ("shop.invoice", ("a", "b"))
     assert added.table.properties.bronze_root == "topics/orders.public.invoice"
     # It had rows before its changes were recorded.
-    assert done == ["up", "apply", "snapshot", "wait"]
+    assert done == ["up", "apply", "backfill", "wait"]
     done.clear()
     fresh = Lab(lab.project, lab.config, lab.profile, lab.state)
     assert add_table(fresh, "orders.public.customer", REPORTER).files == ()
     assert done == ["up", "apply", "wait"]
+
+
+@pytest.mark.parametrize("exit_code", [ExitCode.NOT_READY, ExitCode.BUSY])
+def test_where_one_table_cannot_be_read_alone_all_of_its_connector_are(
+    lab: Lab,
+    database: Database,
+    done: list[str],
+    exit_code: ExitCode,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    del database
+
+    def refuse(*_: object, **__: object) -> None:
+        raise LabError("it is not read", exit_code=exit_code)
+
+    monkeypatch.setattr(module, "backfill_table", refuse)
+    said: list[str] = []
+    if exit_code is ExitCode.BUSY:
+        with pytest.raises(LabError, match="it is not read"):
+            add_table(lab, "orders.public.invoice", REPORTER, say=said.append)
+        assert "snapshot" not in done
+        return
+    add_table(lab, "orders.public.invoice", REPORTER, say=said.append)
+    assert done == ["up", "apply", "snapshot", "wait"]
+    assert any("it is not read: loading all tables of" in line for line in said)
 
 
 def test_a_filter_is_extended_and_the_rest_of_the_file_stays(lab: Lab, database: Database) -> None:

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import requests
@@ -25,7 +26,8 @@ from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.kafkaconnect.keys import NOTIFICATIONS, SIGNALS, missing_signals
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.traces import cause
-from labctl.lab.connectors.connector_states import is_running
+from labctl.lab.connectors.connector_states import is_running, wait_running
+from labctl.lab.connectors.failed_capture import why_failed
 from labctl.lab.connectors.source_files import source_file
 from labctl.lab.lab import Lab
 from labctl.lab.observe.pipeline_state import silver_status
@@ -91,12 +93,14 @@ def backfill_table(
     *,
     where: str | None = None,
     columns: Sequence[str] = (),
+    is_new: bool = False,
     on_progress: Callable[[str], None] = lambda _: None,
 ) -> Backfilled:
     """Have a table's connector read it again, and wait until silver has every row of it.
 
     `where` is a condition in the source's SQL; rows in which all of `columns` are NULL are left
-    out. Streaming continues: a row that changes in the meantime is taken from its change, and a row
+    out. A connector that has run since before a table was captured (`is_new`) is restarted first: it
+    looks for tables only then. Streaming continues: a row that changes in the meantime is taken from its change, and a row
     that is deleted stays deleted. If the user interrupts, the connector stops reading. Raises
     LabError.
     """
@@ -110,6 +114,9 @@ def backfill_table(
         _check_recorded(source, ref, file, table.name)
         _check_readable(source, ref, file, table.name)
         condition = rows_condition(source, ref, where, columns)
+        if is_new:
+            client.forget_reading(file.name)
+            wait_running(client, [file.name], explain=partial(why_failed, lab))
         rows = _count(source, ref, condition)
         starts = _ends(lab, table)
         run = _Run(lab, client, file, table, source, ref, _identifier(lab, table, ref))
