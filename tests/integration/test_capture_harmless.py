@@ -227,10 +227,10 @@ def run_prepared(endpoints: Endpoints, source: Source, ref: TableRef, publicatio
     source.execute(blocks)
 
 
-def test_a_publication_of_an_earlier_labctl_gets_what_it_lacks(
+def test_a_publication_that_exists_gets_what_it_lacks(
     endpoints: Endpoints, source: Source, schemas: tuple[str, str]
 ) -> None:
-    """It had FULL for every table: with a generated column, UPDATE failed."""
+    """With FULL and a generated column that is not published, UPDATE fails."""
     schema, _ = schemas
     make(endpoints, source, KINDS["stored"], schema)
     publication = f"{schema}_debezium"
@@ -249,7 +249,7 @@ def test_a_partitioned_table_is_captured_as_one(
     schema, _ = schemas
     make(endpoints, source, KINDS["partitioned"], schema)
     ref, publication = TableRef(schema, "t"), f"{schema}_debezium"
-    # An earlier labctl published the table so that its partitions had the changes.
+    # By default its partitions have the changes.
     source.execute(f"CREATE PUBLICATION {publication} FOR TABLE {schema}.t")
     for _ in range(2):
         source.capture([ref], publication)

@@ -13,7 +13,7 @@ TOPIC = TopicState(id="new", ends={0: 50, 1: 10}, starts={0: 5, 1: 0})
     ("remembered", "offsets"),
     [
         pytest.param("new", {0: 50, 1: 0}, id="the same topic"),
-        pytest.param("", {0: 50}, id="a table from before ids were kept"),
+        pytest.param("", {0: 50}, id="a table that HoodieStreamer began"),
         pytest.param("old", {}, id="nothing taken in yet"),
         pytest.param("new", {0: 5, 7: 3}, id="a partition nobody knows the end of"),
     ],
