@@ -10,9 +10,9 @@ from pathlib import Path
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.arrival_forecast import silver_column
 from labctl.kafkaconnect.column_filters import COLUMNS_LEFT_OUT, with_columns_left_out
+from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.topic_names import topic_of
-from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.lab.connectors.backfill import backfill_table
 from labctl.lab.connectors.capture_checks import limit_problems, limits_of
 from labctl.lab.connectors.connector_states import (

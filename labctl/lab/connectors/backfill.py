@@ -99,10 +99,10 @@ def backfill_table(
     """Have a table's connector read it again, and wait until silver has every row of it.
 
     `where` is a condition in the source's SQL; rows in which all of `columns` are NULL are left
-    out. A connector that has run since before a table was captured (`is_new`) is restarted first: it
-    looks for tables only then. Streaming continues: a row that changes in the meantime is taken from its change, and a row
-    that is deleted stays deleted. If the user interrupts, the connector stops reading. Raises
-    LabError.
+    out. A connector that has run since before the table was captured (`is_new`) is restarted first,
+    because it looks for tables only then. Streaming continues: a row that changes in the meantime
+    is taken from its change, and a row that is deleted stays deleted. If the user interrupts, the
+    connector stops reading. Raises LabError.
     """
     table = lab.table(name)
     ref = TableRef(table.db_schema, table.source_name)
