@@ -11,16 +11,7 @@ from rich.table import Table
 
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result
-from labctl.cli.reports import (
-    HtmlOption,
-    PageOption,
-    ReportArgument,
-    WriteOption,
-    chosen_seed,
-    make_page,
-    write_file,
-    write_report,
-)
+from labctl.cli.reports import chosen_seed, write_file, write_report
 from labctl.config.lab_config import SilverSource
 from labctl.errors import ExitCode, LabError
 from labctl.extras import require_extra
@@ -56,8 +47,8 @@ def run_command(
     seed: Annotated[
         int | None, typer.Option(help="Repeats the changes of an earlier run [default: random].")
     ] = None,
-    write: WriteOption = None,
-    html: HtmlOption = None,
+    write: Annotated[Path | None, typer.Option(help="Write the report (JSON) to it.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the report as a page, too.")] = None,
 ) -> None:
     """Run a scenario on the running lab and report every hop.
 
@@ -116,19 +107,27 @@ def list_command(invocation: Invocation) -> None:
 
 
 @command(latency, "report", example="labctl latency report idle.json --write idle.html")
-def report_command(invocation: Invocation, run: ReportArgument, write: PageOption = None) -> None:
+def report_command(
+    invocation: Invocation,
+    run: Annotated[Path, typer.Argument(help="A run's report (JSON).")],
+    write: Annotated[
+        Path | None, typer.Option(help="The page [default: beside the report, as .html].")
+    ] = None,
+) -> None:
     """Make a page with charts of a run's report. The page needs no network."""
     require_extra("reports")
     from labctl.latency.html import render_html
     from labctl.latency.latency_report import RunReport
 
-    make_page(invocation, lambda: render_html(RunReport.load(run)), report=run, write=write)
+    target = write or run.with_suffix(".html")
+    write_file(target, render_html(RunReport.load(run)))
+    print_result(invocation.format, {"page": target}, lambda: str(target))
 
 
 @command(latency, "compare", example="labctl latency compare before.json after.json")
 def compare_command(
     invocation: Invocation,
-    a: ReportArgument,
+    a: Annotated[Path, typer.Argument(help="A run's report (JSON).")],
     b: Annotated[Path, typer.Argument(help="Another.")],
 ) -> None:
     """Show two runs side by side, and how far the second is from the first."""

@@ -1,35 +1,16 @@
-"""Parts shared by measuring commands: the seed of a run, its report and its page."""
+"""Parts shared by measuring commands: the seed of a run, and writing its report."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Protocol
 
-import typer
-
-from labctl.cli.app import Invocation
-from labctl.cli.output import print_result, stderr
+from labctl.cli.output import stderr
 from labctl.errors import ExitCode, LabError
 
-__all__ = [
-    "HtmlOption",
-    "PageOption",
-    "ReportArgument",
-    "WriteOption",
-    "chosen_seed",
-    "make_page",
-    "write_file",
-    "write_report",
-]
-
-WriteOption = Annotated[Path | None, typer.Option(help="Write the report (JSON) to it.")]
-HtmlOption = Annotated[Path | None, typer.Option(help="Write the report as a page, too.")]
-ReportArgument = Annotated[Path, typer.Argument(help="A run's report (JSON).")]
-PageOption = Annotated[
-    Path | None, typer.Option(help="The page [default: beside the report, as .html].")
-]
+__all__ = ["chosen_seed", "write_file", "write_report"]
 
 _SEEDS = 2**32
 
@@ -56,15 +37,6 @@ def write_report(
         write_file(write, report.to_json())
     if html is not None:
         write_file(html, render_html())
-
-
-def make_page(
-    invocation: Invocation, render_html: Callable[[], str], *, report: Path, write: Path | None
-) -> None:
-    """Write the page of a kept `report` to `write`, or beside the report; print its path."""
-    page = write or report.with_suffix(".html")
-    write_file(page, render_html())
-    print_result(invocation.format, {"page": page}, lambda: str(page))
 
 
 def write_file(path: Path, text: str) -> None:

@@ -11,15 +11,7 @@ from rich.table import Table
 
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result, stderr
-from labctl.cli.reports import (
-    HtmlOption,
-    PageOption,
-    ReportArgument,
-    WriteOption,
-    chosen_seed,
-    make_page,
-    write_report,
-)
+from labctl.cli.reports import chosen_seed, write_file, write_report
 from labctl.counted import counted
 from labctl.errors import ExitCode, LabError
 from labctl.extras import require_extra
@@ -50,8 +42,8 @@ def run_command(
     seed: Annotated[
         int | None, typer.Option(help="Repeats the changes and faults of an earlier run [random].")
     ] = None,
-    write: WriteOption = None,
-    html: HtmlOption = None,
+    write: Annotated[Path | None, typer.Option(help="Write the report (JSON) to it.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the report as a page, too.")] = None,
     history: Annotated[
         Path | None, typer.Option(help="Write every step of the run to it (JSON lines).")
     ] = None,
@@ -90,12 +82,20 @@ def run_command(
 
 
 @command(soak, "report", example="labctl soak report soak.json --write soak.html")
-def report_command(invocation: Invocation, run: ReportArgument, write: PageOption = None) -> None:
+def report_command(
+    invocation: Invocation,
+    run: Annotated[Path, typer.Argument(help="A run's report (JSON).")],
+    write: Annotated[
+        Path | None, typer.Option(help="The page [default: beside the report, as .html].")
+    ] = None,
+) -> None:
     """Make a page with charts of a run's report. The page needs no network."""
     require_extra("reports")
     from labctl.soak.soak_page import render_soak
 
-    make_page(invocation, lambda: render_soak(SoakReport.load(run)), report=run, write=write)
+    target = write or run.with_suffix(".html")
+    write_file(target, render_soak(SoakReport.load(run)))
+    print_result(invocation.format, {"page": target}, lambda: str(target))
 
 
 def _kinds(text: str) -> list[FaultKind]:
