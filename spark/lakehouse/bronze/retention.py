@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -38,6 +38,8 @@ _FIRST_PAUSE_SECONDS = 60.0
 _SHORTEST_PAUSE_SECONDS = 10.0
 """Pause between two passes if the first one has left files because of its limit."""
 _LONGEST_PAUSE_SECONDS = 3_600.0
+_GRAIN_MS = 1_000
+"""Milliseconds by which a file may be younger than it seems: S3 notes whole seconds."""
 _PASSES = 100
 """Passes in the time of one retention: a file stays at most a hundredth longer, or an hour."""
 
@@ -49,8 +51,12 @@ class Removal:
     files: Sequence[ListedFile]
     begins: Mapping[int, int]
     """Start offset of the first file that stays, for each partition with files to remove."""
-    since_ms: int
-    """Latest time at which one of these first files was written."""
+
+    def without(self, staying: Collection[ListedFile]) -> Removal:
+        """Return the removal of the files that are not in `staying`."""
+        files = [file for file in self.files if file not in staying]
+        partitions = {file.partition for file in files}
+        return Removal(files, {n: at for n, at in self.begins.items() if n in partitions})
 
 
 def removable(
@@ -66,7 +72,6 @@ def removable(
     """
     old: list[ListedFile] = []
     begins: dict[int, int] = {}
-    since_ms = 0
     for partition, group in groupby(files, key=lambda file: file.partition):
         mine = list(group)
         end = 0
@@ -80,8 +85,7 @@ def removable(
         if end:
             old += mine[:end]
             begins[partition] = mine[end].start_offset
-            since_ms = max(since_ms, mine[end].modified_ms or 0)
-    return Removal(old, begins, since_ms)
+    return Removal(old, begins)
 
 
 def _is_old(modified_ms: int | None, before_ms: int) -> bool:
@@ -145,15 +149,18 @@ class Retention:
         before_ms = time.time_ns() // 1_000_000 - self._seconds * 1_000
         is_left = False
         errors: list[str] = []
-        tasks = [partial(self._clear, folder, before_ms) for folder in self._folders()]
-        for task in [*tasks, partial(self._clear_retired, before_ms)]:
+        tasks: list[Callable[[], bool]] = [partial(self._clear_retired, before_ms)]
+        try:
+            tasks += [partial(self._clear, folder, before_ms) for folder in self._folders()]
+        except Exception as error:
+            errors.append(_told(error))
+        for task in tasks:
             if self._stop.is_set():
                 break
             try:
                 is_left = task() or is_left
             except Exception as error:
-                errors.append(in_one_line(error))
-                _log.exception("retention: old files stay until the next pass")
+                errors.append(_told(error))
         with self._lock:
             self._errors = list(dict.fromkeys(errors))
         return is_left
@@ -173,23 +180,26 @@ class Retention:
         listing = BronzeListing(self._storage, folder.path)
         files = listing.files_before(position, with_times=True)
         removal = removable(files, before_ms, folder.needed(position is not None), _MOST_FILES)
-        old = removal.files
+        is_full = len(removal.files) >= _MOST_FILES
         if position is not None or not folder.is_in_order:
-            old = [file for file in old if self._ends_by(file, removal.begins[file.partition])]
-        if old:
+            begins = removal.begins
+            removal = removal.without(
+                [file for file in removal.files if not self._ends_by(file, begins[file.partition])]
+            )
+        if removal.files:
             with self._topics.removing(topic, uses) as may_remove:
                 if not may_remove or self._stop.is_set():
                     return False
                 known = _later(known, removal)
                 self._topics.note_beginning(topic, known)
-                self._remove(topic, [(file.path, file.size) for file in old], folder.path)
+                self._remove(topic, [(one.path, one.size) for one in removal.files], folder.path)
                 _log.info("retention: %s begins at %s", topic, known)
         with self._lock:
             if known is None:
                 self._begins.pop(topic, None)
             else:
                 self._begins[topic] = known
-        return len(removal.files) >= _MOST_FILES and bool(old)
+        return is_full and bool(removal.files)
 
     def _ends_by(self, file: ListedFile, offset: int) -> bool:
         """Return whether all records of a file come before `offset`; False for a damaged file."""
@@ -232,9 +242,15 @@ class Retention:
             _log.info("retention: removed %d old files of %s", len(files), name)
 
 
+def _told(error: Exception) -> str:
+    _log.error("retention: old files stay until the next pass", exc_info=error)
+    return in_one_line(error)
+
+
 def _later(known: Beginning | None, removal: Removal) -> Beginning:
     """Return where bronze begins after `removal`, never before the beginning that is `known`."""
-    since = datetime.fromtimestamp(removal.since_ms / 1_000, UTC).isoformat(timespec="milliseconds")
+    last_ms = max(file.modified_ms or 0 for file in removal.files) + _GRAIN_MS
+    since = datetime.fromtimestamp(last_ms / 1_000, UTC).isoformat(timespec="milliseconds")
     if known is None:
         return Beginning(removal.begins, since)
     offsets = dict(known.offsets)

@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -63,7 +64,6 @@ def test_the_oldest_files_go_that_no_table_needs(
 
     assert [file.start_offset for file in found.files] == removed
     assert found.begins == ({0: 10 * len(removed)} if removed else {})
-    assert found.since_ms == (times[len(removed)] if removed else 0)
 
 
 def test_partitions_are_judged_apart() -> None:
@@ -74,7 +74,6 @@ def test_partitions_are_judged_apart() -> None:
 
     assert [file.path for file in found.files] == ["0+0", "2+0"]
     assert found.begins == {0: 9, 2: 5}
-    assert found.since_ms == NEW
 
 
 class Lake:
@@ -93,10 +92,13 @@ class Lake:
         path = str(self.path / "topics" / TOPIC)
         self.folders = [BronzeFolder(TOPIC, path, taken, **({"is_in_order": True} | facts))]
 
-    def write(self, folder: str, offsets: Sequence[int], *, days: float) -> None:
+    def write(
+        self, folder: str, offsets: Sequence[int], *, days: float, partition: int = 0
+    ) -> None:
         out = io.BytesIO()
         fastavro.writer(out, SCHEMA, [{"__kafka_offset": offset} for offset in offsets])
-        self.put(f"topics/{TOPIC}/{folder}/{TOPIC}+0+{offsets[0]:010d}.avro", out.getvalue(), days)
+        name = f"{TOPIC}+{partition}+{offsets[0]:010d}.avro"
+        self.put(f"topics/{TOPIC}/{folder}/{name}", out.getvalue(), days)
 
     def put(self, key: str, content: bytes, days: float) -> None:
         self.storage.write(str(self.path / key), content)
@@ -131,6 +133,9 @@ def test_a_pass_removes_old_files_and_notes_where_bronze_begins(lake: Lake) -> N
     begin = lake.topics.beginning_of(TOPIC)
     assert begin is not None
     assert begin.offsets == {0: 30}
+    # The third file, the last one removed, was written two days ago.
+    age = time.time() - datetime.fromisoformat(begin.since).timestamp()
+    assert 1.9 * DAY < age < 2.1 * DAY
     status = retention.status()
     assert (status["files"], status["error"]) == ({TOPIC: 3}, None)
     assert status["bytes"][TOPIC] > 0
@@ -212,6 +217,48 @@ def test_a_file_with_a_later_record_stays(tmp_path: Path, kind: Callable[[Lake],
     begin = lake.topics.beginning_of(TOPIC)
     assert begin is not None
     assert begin.offsets == {0: 4}
+
+
+def test_a_partition_whose_files_stay_keeps_its_beginning(tmp_path: Path) -> None:
+    lake = Lake(tmp_path)
+    by_name(lake)
+    for offsets, days in (([0, 9], 3.0), ([5], 0.5)):
+        lake.write("name=c", offsets, days=days, partition=1)
+    lake.topics.note_position(TOPIC, {0: 13, 1: 10})
+    lake.folder({0: 1_000, 1: 1_000})
+
+    lake.retention().remove_due()
+
+    begin = lake.topics.beginning_of(TOPIC)
+    assert begin is not None
+    assert begin.offsets == {0: 4}
+
+
+def test_a_store_that_does_not_answer_is_reported_and_asked_again(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    retention = lake.retention()
+
+    def fails(_folder: str, **_times: Any) -> list[Any]:
+        raise OSError("the store went away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lake.storage, "files_below", fails)
+        assert retention.remove_due() is False
+    assert retention.status()["error"] == "the store went away"
+
+    retention.remove_due()
+    assert retention.status()["error"] is None
+    assert lake.starts() == [30, 40]
+
+
+def test_folders_that_cannot_be_listed_are_reported(lake: Lake) -> None:
+    def folders() -> list[BronzeFolder]:
+        raise OSError("no such bucket")
+
+    retention = Retention(cast("Any", lake.storage), lake.topics, DAY, folders)
+    retention.remove_due()
+    assert retention.status()["error"] == "no such bucket"
 
 
 def test_a_damaged_file_whose_end_is_unknown_stays(tmp_path: Path) -> None:
