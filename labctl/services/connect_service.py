@@ -26,7 +26,7 @@ from labctl.services.container import (
 )
 from labctl.services.jvm import LOG4J_FILE, container_flags, java, log4j_text, write_log4j
 from labctl.services.kafka_service import INTERNAL_PORT
-from labctl.services.service import Context, NativeService, Process, Service, Site
+from labctl.services.service import Context, NativeService, Process, Service, Site, Stop
 from labctl.shipped import own_or_shipped
 from labctl.sources import ENGINES
 from labctl.state.lab_secrets import SECRET_PREFIX
@@ -286,7 +286,7 @@ SERVICE = Service(
     endpoint=_endpoint,
     passwords=("connect",),
     heap=_HEAP,
-    stop_seconds=30,
+    stop=Stop(seconds=30),
     container=Container(
         _CONTAINER,
         recipes=(

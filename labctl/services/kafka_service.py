@@ -29,7 +29,7 @@ from labctl.services.container import (
 )
 from labctl.services.data_folder import is_made, made_whole
 from labctl.services.jvm import LOG4J_FILE, container_flags, java, log4j_text, write_log4j
-from labctl.services.service import Context, NativeService, Process, Service, Site
+from labctl.services.service import Context, NativeService, Process, Service, Site, Stop
 from labctl.state.lab_secrets import properties_text
 from labctl.state.lab_state import write_private
 
@@ -279,7 +279,7 @@ SERVICE = Service(
     endpoint=_endpoint,
     passwords=("kafka",),
     heap=_HEAP,
-    stop_seconds=30,
+    stop=Stop(seconds=30),
     container=Container(
         _CONTAINER,
         beside=(_USER_INTERFACE,),

@@ -23,6 +23,7 @@ __all__ = [
     "Process",
     "Service",
     "Site",
+    "Stop",
     "Suspension",
 ]
 
@@ -94,6 +95,15 @@ class Context:
 
 
 @dataclass(frozen=True)
+class Stop:
+    """The way to stop a process."""
+
+    signal: str = "TERM"
+    seconds: int = 15
+    """Seconds that it may take before it is killed."""
+
+
+@dataclass(frozen=True)
 class Process:
     """A process to run and supervise."""
 
@@ -104,9 +114,8 @@ class Process:
     cwd: Path | None = None
     programs: Path | None = None
     """Folder whose programs come first in PATH."""
-    stop_signal: str = "TERM"
-    stop_seconds: int = 15
-    """Signal, and seconds until it is killed. The runtime sets both from the service's record."""
+    stop: Stop = Stop()
+    """The way to stop it. The runtime sets it from the service's record."""
     data_mib: int | None = None
     """Limit in MiB on the private memory of each of its processes; None: no limit."""
 
@@ -168,9 +177,7 @@ class Service:
     """Default heap size of its JVM; None if it has no JVM."""
     container: Container | None = None
     """Its container form; None for a service of the user's own: its section has it."""
-    stop_signal: str = "TERM"
-    stop_seconds: int = 15
-    """Seconds it may take to stop before it is killed."""
+    stop: Stop = Stop()
     enabled: Callable[[LabConfig], bool] = lambda _: True
     """Function that returns whether a lab has the service at all."""
     depends_on: tuple[str, ...] = ()

@@ -34,6 +34,7 @@ from labctl.services.service import (
     Process,
     Service,
     Site,
+    Stop,
     Suspension,
 )
 from labctl.shipped import own_or_shipped, shipped
@@ -317,7 +318,7 @@ SERVICE = Service(
     endpoint=_endpoint,
     passwords=("connect", "kafka", "silver"),
     heap="1g",
-    stop_seconds=60,
+    stop=Stop(seconds=60),
     container=Container(
         _CONTAINER,
         recipes=(

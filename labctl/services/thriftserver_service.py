@@ -20,7 +20,7 @@ from labctl.services.container import (
     mounted,
 )
 from labctl.services.metastore_service import Metastore
-from labctl.services.service import Context, NativeService, Process, Service, Site
+from labctl.services.service import Context, NativeService, Process, Service, Site, Stop
 from labctl.services.silver_service import (
     SPARK_DEFAULTS,
     session_settings,
@@ -185,7 +185,7 @@ SERVICE = Service(
     endpoint=_endpoint,
     passwords=("thriftserver", "objectstore"),
     heap="512m",
-    stop_seconds=30,
+    stop=Stop(seconds=30),
     container=Container(_CONTAINER),
     enabled=lambda config: config.thriftserver.enabled,
     depends_on=("metastore", "objectstore"),

@@ -19,7 +19,7 @@ from labctl.services.container import (
     written_file,
 )
 from labctl.services.data_folder import is_made, made_whole
-from labctl.services.service import Context, NativeService, Process, Service
+from labctl.services.service import Context, NativeService, Process, Service, Stop
 from labctl.sources import CDC_USER
 from labctl.state.lab_state import write_private
 
@@ -217,7 +217,7 @@ SERVICE = Service(
     endpoint=lambda site: site.server("mysql", "sql", ADMIN, "mysql-admin", without=""),
     owner=lambda site: site.server("mysql", "sql", OWNER, "mysql", without=""),
     passwords=("mysql", "mysql-admin", "cdc"),
-    stop_seconds=30,
+    stop=Stop(seconds=30),
     container=Container(
         _CONTAINER,
         recipes=(Recipe("mysql", "local/mysql", "mysql", {"BASE": "base"}, artifacts=("mysql",)),),

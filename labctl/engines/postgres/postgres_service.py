@@ -23,7 +23,7 @@ from labctl.services.container import (
 )
 from labctl.services.data_folder import is_made, made_whole
 from labctl.services.handing_over import hand_over
-from labctl.services.service import Context, NativeService, Process, Service
+from labctl.services.service import Context, NativeService, Process, Service, Stop
 from labctl.sources import CDC_USER
 from labctl.state.lab_secrets import properties_text
 from labctl.state.lab_state import write_private
@@ -350,7 +350,7 @@ SERVICE = Service(
     owner=lambda site: site.server("postgres", "sql", OWNER, "postgres-owner", without="postgres"),
     passwords=PASSWORDS,
     # PostgreSQL's fast shutdown; SIGTERM would wait for every client to disconnect.
-    stop_signal="INT",
+    stop=Stop("INT"),
     container=Container(
         _CONTAINER,
         recipes=(

@@ -24,7 +24,7 @@ from labctl.services.container import (
     published,
 )
 from labctl.services.lab_services import SERVICES, container_forms
-from labctl.services.service import Service
+from labctl.services.service import Service, Stop
 from labctl.state.sockets import LOOPBACK
 
 __all__ = ["main", "written_files", "yaml_pair"]
@@ -172,14 +172,15 @@ def _lock() -> Lock:
 
 
 def _stop_signal(service: Service | None) -> str:
-    default = "TERM"
-    return f"SIG{service.stop_signal}" if service and service.stop_signal != default else ""
+    if service is None or service.stop.signal == Stop().signal:
+        return ""
+    return f"SIG{service.stop.signal}"
 
 
 def _grace(container: ComposeService, service: Service | None) -> str:
     seconds = container.stop_seconds
     if seconds is None and service is not None:
-        seconds = service.stop_seconds
+        seconds = service.stop.seconds
     return "" if seconds is None else f"{seconds}s"
 
 

@@ -19,8 +19,7 @@ def limited_process(service: Service, context: Context) -> Process:
     """Return the process of a service, with its memory limit and how it is stopped."""
     return replace(
         service.native_form.process(context),
-        stop_signal=service.stop_signal,
-        stop_seconds=service.stop_seconds,
+        stop=service.stop,
         data_mib=data_limit_mib(service, context.settings),
     )
 

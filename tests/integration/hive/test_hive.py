@@ -143,7 +143,7 @@ class Servers:
                 service.setup(context)
                 yield
             finally:
-                running.send_signal(getattr(signal, f"SIG{service.stop_signal}"))
+                running.send_signal(getattr(signal, f"SIG{service.stop.signal}"))
                 running.wait(WAIT_SECONDS)
 
     @staticmethod
