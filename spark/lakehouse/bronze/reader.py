@@ -91,7 +91,10 @@ class BronzeReader:
         _each(check, files)
 
     def unreadable(self, files: Sequence[ListedFile]) -> PermanentError | None:
-        """Return the error of the first file that cannot be decoded; None when all can."""
+        """Return the error of the first file that cannot be decoded; None when all can.
+
+        A file that is gone is none of them: it was removed after it was listed.
+        """
         for file in files:
             try:
                 self.check_whole([file])
@@ -100,7 +103,8 @@ class BronzeReader:
             except PermanentError as error:
                 return error
             except Exception as error:
-                return _unreadable(file.path, f"{type(error).__name__}: {error}")
+                if "FileNotFoundException" not in str(error):
+                    return _unreadable(file.path, f"{type(error).__name__}: {error}")
         return None
 
     def columns(self, schema: WriterSchema) -> StructType:

@@ -19,7 +19,8 @@ from lakecontract.bronze_beginning import Beginning
 from lakecontract.errors import PermanentError
 from lakehouse.bronze.feed import BronzeFeed
 from lakehouse.bronze.folders import BronzeFolder, bronze_folders
-from lakehouse.bronze.listing import ListedFile
+from lakehouse.bronze.listing import BronzeListing, ListedFile
+from lakehouse.bronze.reader import BronzeReader
 from lakehouse.bronze.retention import Retention, removable
 from lakehouse.bronze.topics import BronzeTopics
 from tests.unit.spark.bronze_sinks import LocalStorage
@@ -365,3 +366,18 @@ def test_a_table_is_not_begun_from_bronze_that_lacks_removed_records(lake: Lake)
     with pytest.raises(PermanentError, match="Table sale cannot be written from bronze"):
         feed.start()
     assert not feed.is_alive()
+
+
+def test_a_file_that_was_removed_after_it_was_listed_is_not_damaged(lake: Lake) -> None:
+    class Emptied(LocalStorage):
+        def read(self, path: str, limit: int | None = None) -> bytes:
+            if not Path(path).exists():
+                raise OSError(f"java.io.FileNotFoundException: {path}")
+            return super().read(path, limit)
+
+    files = BronzeListing(cast("Any", lake.storage), lake.folders[0].path).every_file()
+    Path(files[0].path).unlink()
+    reader = BronzeReader(cast("Any", None), cast("Any", Emptied()), cast("Any", None))
+    assert reader.unreadable(files) is None
+    Path(files[1].path).write_bytes(b"Obj")
+    assert files[1].path in str(reader.unreadable(files))
