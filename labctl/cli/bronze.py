@@ -1,4 +1,4 @@
-"""`labctl bronze`."""
+"""`labctl topics bronze`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ app = group("bronze")
 TopicArgument = Annotated[str, typer.Argument(help="Which topic.")]
 
 
-@command(app, "list", example="labctl bronze list tickit.ecomm.sale --count 5")
+@command(app, "list", example="labctl topics bronze list tickit.ecomm.sale --count 5")
 def list_command(invocation: Invocation, topic: TopicArgument, count: CountOption = 20) -> None:
     """List a topic's bronze files, the newest first."""
     bronze = lab_bronze(invocation.lab().require_running())
@@ -38,7 +38,7 @@ def list_command(invocation: Invocation, topic: TopicArgument, count: CountOptio
     )
 
 
-@command(app, "show", example="labctl bronze show tickit.ecomm.sale --where salesid=200")
+@command(app, "show", example="labctl topics bronze show tickit.ecomm.sale --where salesid=200")
 def show_command(
     invocation: Invocation, topic: TopicArgument, where: WhereOption = None, count: CountOption = 1
 ) -> None:
@@ -50,7 +50,7 @@ def show_command(
     print_records(invocation, found, lacking=lacking)
 
 
-@command(app, "check", example="labctl bronze check tickit.ecomm.sale")
+@command(app, "check", example="labctl topics bronze check tickit.ecomm.sale")
 def check_command(
     invocation: Invocation,
     topics: Annotated[
@@ -94,7 +94,7 @@ def _render_flaws(
     removed = [Text(_begins_text(topic, begin)) for topic, begin in begins.items()]
     lines = [f"{flaw.place}: {flaw.reason}" for flaws in found.values() for flaw in flaws]
     repairs = [
-        invocation.addressed(f"labctl rebuild {tables[topic]} --from-topic")
+        invocation.addressed(f"labctl table rebuild {tables[topic]} --from-topic")
         for topic, flaws in found.items()
         if flaws and topic in tables
     ]

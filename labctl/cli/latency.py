@@ -1,4 +1,4 @@
-"""`labctl latency`."""
+"""`labctl test latency`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["compare_command", "growth_command", "list_command", "report_command"
 latency = group("latency")
 
 
-@command(latency, "run", example="labctl latency run idle --write idle.json --html idle.html")
+@command(latency, "run", example="labctl test latency run idle --write idle.json --html idle.html")
 def run_command(
     invocation: Invocation,
     scenario: Annotated[str, typer.Argument(help="Name of a scenario, or path of its file.")],
@@ -88,7 +88,7 @@ def run_command(
         raise typer.Exit(int(ExitCode.DIFFERENT))
 
 
-@command(latency, "list", example="labctl latency list")
+@command(latency, "list", example="labctl test latency list")
 def list_command(invocation: Invocation) -> None:
     """List the project's scenarios."""
     project = invocation.lab().project
@@ -106,7 +106,7 @@ def list_command(invocation: Invocation) -> None:
     print_result(invocation.format, data, render)
 
 
-@command(latency, "report", example="labctl latency report idle.json --write idle.html")
+@command(latency, "report", example="labctl test latency report idle.json --write idle.html")
 def report_command(
     invocation: Invocation,
     run: Annotated[Path, typer.Argument(help="A run's report (JSON).")],
@@ -124,7 +124,7 @@ def report_command(
     print_result(invocation.format, {"page": target}, lambda: str(target))
 
 
-@command(latency, "compare", example="labctl latency compare before.json after.json")
+@command(latency, "compare", example="labctl test latency compare before.json after.json")
 def compare_command(
     invocation: Invocation,
     a: Annotated[Path, typer.Argument(help="A run's report (JSON).")],
@@ -139,7 +139,7 @@ def compare_command(
     print_result(invocation.format, found, lambda: comparison_table(found, a.stem, b.stem))
 
 
-@command(latency, "growth", example="labctl latency growth rows --steps 100000,1000000")
+@command(latency, "growth", example="labctl test latency growth rows --steps 100000,1000000")
 def growth_command(
     invocation: Invocation,
     growth: Annotated[GrowthName, typer.Argument(help="What is made larger.")],

@@ -1,4 +1,4 @@
-"""`labctl rebuild`."""
+"""`labctl table rebuild`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from labctl.lab.tables.table_requests import refill_table
 __all__ = ["rebuild_command"]
 
 
-@command(group("table"), "rebuild", example="labctl rebuild sale && labctl verify sale")
+@command(group("table"), "rebuild", example="labctl table rebuild sale && labctl verify sale")
 def rebuild_command(
     invocation: Invocation,
     table: Annotated[str, typer.Argument(help="Which silver table.")],

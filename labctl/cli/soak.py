@@ -1,4 +1,4 @@
-"""`labctl soak`."""
+"""`labctl test soak`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ __all__ = ["report_command", "run_command"]
 soak = group("soak")
 
 
-@command(soak, "run", example="labctl soak run --minutes 30 --write soak.json --html soak.html")
+@command(
+    soak, "run", example="labctl test soak run --minutes 30 --write soak.json --html soak.html"
+)
 def run_command(
     invocation: Invocation,
     minutes: Annotated[
@@ -81,7 +83,7 @@ def run_command(
         raise typer.Exit(int(ExitCode.DIFFERENT))
 
 
-@command(soak, "report", example="labctl soak report soak.json --write soak.html")
+@command(soak, "report", example="labctl test soak report soak.json --write soak.html")
 def report_command(
     invocation: Invocation,
     run: Annotated[Path, typer.Argument(help="A run's report (JSON).")],

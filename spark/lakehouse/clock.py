@@ -80,8 +80,8 @@ class InstantClock:
                 f"The clock is {timedelta(seconds=round(behind))} behind the latest commit of "
                 f"table {self._table}: set it right. Nothing is lost, and the table goes on by "
                 "itself when the clock has passed that commit. If the commit is from a clock that "
-                f"was ahead, do not wait: labctl rebuild {self._table}, which gives up time travel "
-                "to what was before"
+                f"was ahead, do not wait: labctl table rebuild {self._table}, which gives up time "
+                "travel to what was before"
             )
         time.sleep(behind)
         self._latest = moment = now()

@@ -71,7 +71,7 @@ def check_layout(config: TableConfig, layout: Layout | None, buckets: str) -> No
         raise ConfigurationError(
             f"Table {config.name} was written with {before}, and its properties say {says}: "
             "a table cannot be changed in this way",
-            hint=f"Put {before} back, or write the table again: labctl rebuild {config.name}",
+            hint=f"Put {before} back, or write the table again: labctl table rebuild {config.name}",
         )
 
 

@@ -75,7 +75,7 @@ def check_columns(config: TableConfig, before: StructType | None, after: StructT
                 f"{partitioned}, which was {before[name].dataType.simpleString()} and now arrives "
                 f"as {now.simpleString()}",
                 hint="Change the column back at the source, or write the table again: "
-                f"labctl rebuild {config.name}",
+                f"labctl table rebuild {config.name}",
             )
     if config.partition_fields and DELETED not in after.names:
         raise SchemaChangeError(

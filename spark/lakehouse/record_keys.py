@@ -84,7 +84,7 @@ def _mixed_up(
 ) -> list[tuple[str, str]]:
     """Return what Hudi's classes cannot keep apart: conditions with reasons, in Spark SQL."""
     cases = []
-    again = "`labctl rebuild` writes the table with keys that are kept apart"
+    again = "`labctl table rebuild` writes the table with keys that are kept apart"
     if all(isinstance(kind, StringType | BinaryType) for kind in kinds.values()):
         empty = " AND ".join(f"coalesce(length({value(name)}), 0) = 0" for name in kinds)
         why = f"its record key {', '.join(kinds)} is empty, which Hudi refuses: {again}"

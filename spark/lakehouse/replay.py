@@ -123,7 +123,7 @@ class Replay:
                     f"Kafka no longer has all that came after the letters of {config.name}, and "
                     "the table does not remember its deletes: a row could come back that is gone",
                     hint=f"Write the table again from its connector's new snapshot: "
-                    f"labctl rebuild {config.name} --from-topic",
+                    f"labctl table rebuild {config.name} --from-topic",
                 )
         taken = self._writer.next_offsets
         spans = {n: range(first[n] + 1, max(taken.get(n, 0), first[n] + 1)) for n in partitions}

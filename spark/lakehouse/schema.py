@@ -117,6 +117,6 @@ def _conflict(table: str, column: str, known: DataType, incoming: DataType) -> S
     return SchemaChangeError(
         f"Column {table}.{column} is {known.simpleString()}, but now arrives as "
         f"{incoming.simpleString()}: {why}",
-        hint=f"Rebuild the table from bronze, which makes the column {becomes}: labctl rebuild "
-        f"{table}",
+        hint=f"Rebuild the table from bronze, which makes the column {becomes}: "
+        f"labctl table rebuild {table}",
     )

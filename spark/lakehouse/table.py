@@ -94,9 +94,9 @@ class TableWriter:
             name = self.table.config.name
             raise RemadeTopicError(
                 f"Table {name} cannot go on with the topic {self.table.config.topic}: {why}",
-                hint="Nothing was taken in since. If bronze has what is missing: labctl rebuild "
-                f"{name}. Else, once the topic has every row (labctl connectors snapshot), write "
-                f"table and bronze again from it: labctl rebuild {name} --from-topic",
+                hint="Nothing was taken in since. If bronze has what is missing: "
+                f"labctl table rebuild {name}. Else, once the topic has every row (labctl connectors snapshot), write "
+                f"table and bronze again from it: labctl table rebuild {name} --from-topic",
             )
         self._schema = state.schema
         if self._placement:

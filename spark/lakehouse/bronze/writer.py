@@ -96,7 +96,7 @@ class BronzeWriter(KafkaQuery):
                     name,
                     f"Bronze cannot go on with the topic {name}: {why}. Nothing of it was written "
                     "since. Once the topic has every row (labctl connectors snapshot), "
-                    "write table and bronze again from it: labctl rebuild TABLE --from-topic",
+                    "write table and bronze again from it: labctl table rebuild TABLE --from-topic",
                 )
                 begin[name] = dict(topic.ends)
             else:
