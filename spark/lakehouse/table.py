@@ -95,8 +95,8 @@ class TableWriter:
             raise RemadeTopicError(
                 f"Table {name} cannot go on with the topic {self.table.config.topic}: {why}",
                 hint="Nothing was taken in since. If bronze has what is missing: "
-                f"labctl table rebuild {name}. Else, once the topic has every row (labctl connectors snapshot), write "
-                f"table and bronze again from it: labctl table rebuild {name} --from-topic",
+                f"labctl table rebuild {name}. Else, once the topic has every row (labctl "
+                f"connectors snapshot), write table and bronze again from it: labctl table rebuild {name} --from-topic",
             )
         self._schema = state.schema
         if self._placement:

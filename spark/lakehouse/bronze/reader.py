@@ -205,7 +205,7 @@ def _each(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
 def _unreadable(path: str, reason: str) -> PermanentError:
     return PermanentError(
         f"The bronze file {path} cannot be read: {reason}",
-        hint="`labctl topics bronze check` names every such file. If the topic still has every row, "
-        "or once it has (labctl connectors snapshot), write table and bronze again from it: "
+        hint="`labctl topics bronze check` names every such file. If the topic still has every "
+        "row, or once it has (labctl connectors snapshot), write table and bronze again from it: "
         "labctl table rebuild TABLE --from-topic",
     )
