@@ -96,7 +96,8 @@ class TableWriter:
                 f"Table {name} cannot go on with the topic {self.table.config.topic}: {why}",
                 hint="Nothing was taken in since. If bronze has what is missing: "
                 f"labctl table rebuild {name}. Else, once the topic has every row (labctl "
-                f"connectors snapshot), write table and bronze again from it: labctl table rebuild {name} --from-topic",
+                "connectors snapshot), write table and bronze again from it: "
+                f"labctl table rebuild {name} --from-topic",
             )
         self._schema = state.schema
         if self._placement:
