@@ -61,7 +61,7 @@ def query_command(
     """
     from labctl.lab.catalog.query_views import LabViews
     from labctl.lake import Lake, View
-    from labctl.lake.instants import to_datetime
+    from sqlapi.instants import to_datetime
 
     view = View.parse(
         as_of=as_of, begin=from_, end=to, deleted=deleted, read_optimized=read_optimized

@@ -1,4 +1,4 @@
-"""Points in time on a Hudi timeline, as people write them and as Hudi does.
+"""Points in time as people write them, converted to instants of a table's commits.
 
 Hudi names a commit by when it was requested, to the millisecond: `yyyyMMddHHmmssSSS`. The silver
 tables keep their timeline in UTC, so a time without a zone is taken as UTC.
@@ -10,13 +10,9 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from labctl.errors import ExitCode, LabError
+from sqlapi.instants import EARLIEST, format_instant, to_datetime
 
-__all__ = ["ACCEPTED", "EARLIEST", "LATEST", "format_instant", "parse_instant", "to_datetime"]
-
-EARLIEST = "0" * 17
-"""An instant before every commit."""
-LATEST = "9" * 17
-"""An instant after every commit."""
+__all__ = ["ACCEPTED", "parse_instant"]
 
 ACCEPTED = (
     "a Hudi instant (20230227031713915), a date or time (2023-02-27, '2023-02-27 03:17:13.915', "
@@ -48,20 +44,6 @@ def parse_instant(text: str, *, now: datetime | None = None) -> str:
             hint=f"Accepted: {ACCEPTED}.",
             exit_code=ExitCode.USAGE,
         ) from None
-
-
-def format_instant(moment: datetime) -> str:
-    """Format an aware datetime as a Hudi instant in UTC, truncated to the millisecond."""
-    utc = moment.astimezone(UTC)
-    # strftime does not pad years before 1000
-    return f"{utc.year:04d}{utc:%m%d%H%M%S}{utc.microsecond // 1000:03d}"
-
-
-def to_datetime(instant: str) -> datetime:
-    """Parse a Hudi instant (14 or 17 digits, UTC) as an aware datetime. Raise ValueError."""
-    millis = int(instant[_SECONDS_ONLY:_WITH_MILLISECONDS] or 0)
-    seconds = datetime.strptime(instant[:_SECONDS_ONLY], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
-    return seconds + timedelta(milliseconds=millis)
 
 
 def _from_digits(digits: str) -> str:

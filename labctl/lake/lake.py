@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,12 +16,12 @@ from labctl.errors import ExitCode, LabError, did_you_mean
 from labctl.lake.objectstore import LakeStorage
 from labctl.lake.safe_reading import reading
 from labctl.lake.silver_table import SilverTable, Snapshot
-from labctl.lake.table_copies import TableCopies
-from labctl.lake.timeline import Instant, Timeline
 from labctl.lake.view import LATEST, View
 from labctl.lake.watch import Watch
 from lakecontract.table_names import AmbiguousTableError, find_table
+from sqlapi.hudi.table_copies import TableCopies
 from sqlapi.source import Comparison
+from sqlapi.table_format import Commit, History
 
 if TYPE_CHECKING:
     from labctl.config.endpoints import ObjectStore
@@ -179,7 +179,7 @@ class Lake:
         """Return whether `database.table` exists and has a write; check that table alone."""
         return self._table(name).has_commit()
 
-    def timeline(self, name: str) -> Timeline | None:
+    def timeline(self, name: str) -> History | None:
         """Return the active timeline of `database.table`; None when there is no such table.
 
         Raise LabError when the bucket cannot be read.
@@ -191,7 +191,7 @@ class Lake:
         except OSError as error:
             raise self._unreadable(error) from None
 
-    def instants(self, name: str) -> list[Instant]:
+    def instants(self, name: str) -> list[Commit]:
         """Return the active timeline of a table, oldest first, with actions still under way."""
         return list(self.table(name).timeline().instants)
 
@@ -281,16 +281,10 @@ class Lake:
             timeline = table.timeline()
         except FileNotFoundError:
             return None
-        properties = timeline.properties
         return TableInfo(
             name=name,
             path=table.path,
-            kind=properties["hoodie.table.type"],
-            version=int(properties["hoodie.table.version"]),
-            record_key=properties.get("hoodie.table.recordkey.fields", ""),
-            partition_fields=properties.get("hoodie.table.partition.fields", ""),
-            ordering=properties.get("hoodie.table.ordering.fields")
-            or properties.get("hoodie.table.precombine.field", ""),
+            **asdict(timeline.description),
             commits=len(timeline.writes),
             latest=timeline.latest,
             earliest_readable=timeline.earliest_readable(),

@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 
 from pyarrow import fs
 
+from sqlapi.table_folder import TableFolder
+
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
@@ -102,6 +104,11 @@ class LakeStorage:
     def path(self, relative: str) -> str:
         """Return the path in `filesystem` of a path `relative` to the bucket."""
         return f"{self.root}/{relative}"
+
+    def folder(self, relative: str) -> TableFolder:
+        """Return the folder of a table, `relative` to the bucket."""
+        uri = f"{self.uri}/{relative}"
+        return TableFolder(self.filesystem, self.path(relative), uri, self.hudi_options)
 
     def list(self, relative: str, *, recursive: bool = False) -> list[fs.FileInfo]:
         """Return the entries below a folder, or none. One LIST request per 1,000 objects."""

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential
 
 from labctl.errors import ExitCode, LabError
+from sqlapi.hudi.opened import PANIC, is_unread
+from sqlapi.table_format import (
+    CleanedError,
+    DamagedError,
+    LeftOutError,
+    TableChangedError,
+    TableError,
+    UnwrittenError,
+)
 
 if TYPE_CHECKING:
     from labctl.lake.silver_table import SilverTable
 
-__all__ = ["TableChangedError", "is_unread", "not_written", "reading", "rebuild_hint"]
+__all__ = ["explained", "reading"]
 
 _ATTEMPTS = 4
-# hudi-rs exports none of its exception types.
-_HUDI_ERROR = "HudiCoreError"
-_HUDI_PANIC = "PanicException"
 
 T = TypeVar("T")
-
-
-class TableChangedError(Exception):
-    """Error for a table that was removed or rewritten between two looks at it."""
-
-
-def is_unread(error: BaseException) -> bool:
-    """Return whether hudi-rs could not read a table, or files that it requested were missing."""
-    names = (_HUDI_ERROR, _HUDI_PANIC, TableChangedError.__name__, FileNotFoundError.__name__)
-    return type(error).__name__ in names
 
 
 def reading(tables: Sequence[SilverTable], read: Callable[[], T]) -> T:
@@ -41,25 +38,25 @@ def reading(tables: Sequence[SilverTable], read: Callable[[], T]) -> T:
     try:
         for attempt in Retrying(
             retry=retry_if_exception(
-                lambda error: is_unread(error) and type(error).__name__ != _HUDI_PANIC
+                lambda error: is_unread(error) and type(error).__name__ != PANIC
             ),
             stop=stop_after_attempt(_ATTEMPTS),
             wait=wait_exponential(0.1),
             reraise=True,
         ):
-            with attempt:
+            with attempt, explained():
                 return read()
     except BaseException as error:  # a panic of hudi-rs is no Exception
         if not is_unread(error):
             raise
         for table in tables:
             if not table.has_commit():
-                raise not_written(table.name) from None
+                raise _not_written(table.name) from None
             if path := table.unreadable_file():
                 raise LabError(
                     f"Silver table {table.name} is damaged: its file {path} cannot be read "
                     f"({error})",
-                    hint=rebuild_hint(table.name),
+                    hint=_rebuild_hint(table.name),
                 ) from None
         raise LabError(
             f"hudi-rs could not read {', '.join(table.name for table in tables)}: {error}",
@@ -68,8 +65,39 @@ def reading(tables: Sequence[SilverTable], read: Callable[[], T]) -> T:
     raise AssertionError("unreachable")
 
 
-def not_written(name: str) -> LabError:
-    """Return the error for a table without a commit."""
+@contextmanager
+def explained() -> Iterator[None]:
+    """Raise LabError, with the lab's next step, for a table that cannot be read correctly."""
+    try:
+        yield
+    except TableChangedError:  # another read may succeed
+        raise
+    except TableError as error:
+        raise _explained(error) from None
+
+
+def _explained(error: TableError) -> LabError:
+    match error:
+        case UnwrittenError():
+            return _not_written(error.table)
+        case DamagedError():
+            return LabError(
+                f"Silver table {error.table} is damaged: {error}.",
+                hint=_rebuild_hint(error.table),
+            )
+        case LeftOutError():
+            return LabError(str(error), hint="Use --engine spark for this table.")
+        case CleanedError():
+            return LabError(
+                str(error),
+                hint="Ask for a later time, or set lab.keep.minutes in the table's properties.",
+                exit_code=ExitCode.USAGE,
+            )
+        case _:
+            return LabError(str(error), hint=error.hint)
+
+
+def _not_written(name: str) -> LabError:
     return LabError(
         f"Silver table {name} has no commit yet.",
         hint="Wait for the first rows to arrive: labctl status.",
@@ -77,6 +105,5 @@ def not_written(name: str) -> LabError:
     )
 
 
-def rebuild_hint(name: str) -> str:
-    """Return the next step for a table with a damaged or lost file."""
+def _rebuild_hint(name: str) -> str:
     return f"labctl rebuild {name} writes it again from bronze"

@@ -27,10 +27,10 @@ from labctl.errors import ExitCode, LabError
 from labctl.jvm_flags import FIRST_TIER
 from labctl.lake.lake import SparkView, Views
 from labctl.lake.silver_table import SilverTable
-from labctl.lake.timeline import State, Timeline
 from labctl.lake.view import View
 from lakecontract.options import JAR
 from lakecontract.table_names import tables_called
+from sqlapi.table_format import History
 
 __all__ = ["NOT_A_QUERY", "SparkEngine", "described", "others", "read_answer"]
 
@@ -186,25 +186,22 @@ def described(table: SilverTable, view: View) -> dict[str, Any]:
     Raise LabError for a moment that Spark cannot read, and for a table that has lost files.
     """
     timeline = table.timeline()
-    table.check_files(timeline, view)
+    table.check(timeline, view)
     options = {}
     if view.at:
-        view.check_readable(table.name, timeline)
         options["as.of.instant"] = _accepted_instant(table.name, timeline, view.at)
-    if view.read_optimized and timeline.properties["hoodie.table.type"] == "MERGE_ON_READ":
+    if view.read_optimized and timeline.description.kind == "MERGE_ON_READ":
         options["hoodie.datasource.query.type"] = "read_optimized"
     uri = f"{table.storage.spark_uri}/{table.path}"
     return {"name": table.name, "uri": uri, "options": options}
 
 
-def _accepted_instant(name: str, timeline: Timeline, at: str) -> str:
+def _accepted_instant(name: str, timeline: History, at: str) -> str:
     """Return an instant that has the state of `at` and that Spark accepts.
 
     Spark accepts none after an unfinished write. Raise LabError when there is no such instant.
     """
-    unfinished = [
-        i.requested for i in timeline.instants if i.writes and i.state is not State.COMPLETED
-    ]
+    unfinished = timeline.unfinished_writes()
     if not unfinished or at < min(unfinished):
         return at
     before = [i.requested for i in timeline.writes if i.requested <= at]

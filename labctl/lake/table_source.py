@@ -14,8 +14,8 @@ from labctl.lake.lake import Lake, TableInfo
 from labctl.lake.table_cache import TableCache
 from labctl.lake.view import LATEST, View
 from lakecontract.lake_folders import OWN_FOLDERS
+from sqlapi.hudi.file_slices import rows_with_paths
 from sqlapi.source import PATH, Comparison, MergeView, SourceError, SourceTable
-from sqlapi.sources.file_slices import rows_with_paths
 from sqlapi.sources.filters import expressions
 from sqlapi.storage import OwnFolder
 

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from labctl.errors import ExitCode, LabError
-from labctl.lake.instants import parse_instant, to_datetime
+from labctl.lake.instants import parse_instant
 from lakecontract.deletes import DELETED, LIVE, MARK
+from sqlapi.hudi.names import COMMIT_TIME
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from labctl.lake.timeline import Timeline
-
 __all__ = ["COMMIT_TIME", "LATEST", "OPERATION", "View", "live_rows"]
 
-COMMIT_TIME = "_hoodie_commit_time"
 OPERATION = "__op"
 
 
 @dataclass(frozen=True)
 class View:
-    """The part of a table's history to read. Times are Hudi instants (see `instants`).
+    """The part of a table's history to read. Times are instants (`sqlapi.instants`).
 
     - `as_of`: the table as it stood then, commits of that very instant included (time travel).
     - `begin`, `end`: the rows as they stood at `end` (default: now) whose last write came after
@@ -85,24 +82,6 @@ class View:
         if not self.deleted and DELETED in columns:
             conditions.append(LIVE)
         return conditions
-
-    def check_readable(self, table: str, timeline: Timeline) -> None:
-        """Raise LabError for a moment that the table's files cannot show, or not correctly."""
-        zone = timeline.properties.get("hoodie.table.timeline.timezone", "LOCAL")
-        if self.at and zone != "UTC" and datetime.now().astimezone().utcoffset():
-            raise LabError(
-                f"The commits of {table} are named in local time ({zone}), not in UTC.",
-                hint="Write it with hoodie.table.timeline.timezone=UTC.",
-            )
-        earliest = timeline.earliest_readable()
-        if self.at and earliest and self.at < earliest:
-            raise LabError(
-                f"{table} cannot be read as of {self.at}: its history before {earliest} "
-                f"({to_datetime(earliest).isoformat(sep=' ', timespec='milliseconds')}) "
-                "has been cleaned.",
-                hint="Ask for a later time, or set lab.keep.minutes in the table's properties.",
-                exit_code=ExitCode.USAGE,
-            )
 
 
 def live_rows(rows: pa.Table) -> pa.Table:

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from labctl.errors import ExitCode, LabError
-from labctl.lake.commit_rows import CommitRows
-from labctl.lake.instants import to_datetime
+from labctl.lake.safe_reading import reading
 from labctl.lake.silver_table import SilverTable
-from labctl.lake.timeline import Instant, Timeline
+from sqlapi.instants import to_datetime
+from sqlapi.table_format import Commit, History
 
 __all__ = ["Watch"]
 
@@ -29,7 +29,7 @@ class Watch:
 
     def __init__(self, table: SilverTable) -> None:
         self._table = table
-        self._rows = CommitRows(table)
+        self._changes = table.stored.changes()
         self._timeline = table.timeline()
         self._mark = self._timeline.completion_mark() or _BEFORE_ALL
 
@@ -37,16 +37,17 @@ class Watch:
         """Return the rows of commits since the last call, deleted ones included, or None."""
         return self._take(self._timeline.refreshed())
 
-    def take(self, done: Iterable[Instant]) -> pa.Table | None:
+    def take(self, done: Iterable[Commit]) -> pa.Table | None:
         """Return the same after a report of completed writes, which saves reading the timeline."""
         return self._take(self._timeline.extended(done))
 
-    def _take(self, timeline: Timeline) -> pa.Table | None:
+    def _take(self, timeline: History) -> pa.Table | None:
         self._timeline = timeline
         mark = timeline.completion_mark()
         if mark is None or mark <= self._mark:
             return None
-        rows = self._rows.between(timeline, self._mark, mark)
+        begin = self._mark
+        rows = reading([self._table], lambda: self._changes.between(timeline, begin, mark))
         self._mark = mark
         return rows
 

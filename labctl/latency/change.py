@@ -13,6 +13,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
 from labctl.lab.lifecycle.seeding import lab_data_sets
 from labctl.lake import Lake, Watch
+from labctl.lake.view import COMMIT_TIME
 from labctl.sources import TableRef, connect
 
 __all__ = ["TIMEOUT_SECONDS", "Change", "followed_row", "make_change", "write_change"]
@@ -58,7 +59,7 @@ def make_change(lab: Lab, row: FollowedRow) -> Change:
         timeout_seconds=TIMEOUT_SECONDS,
     )
     seconds = time.monotonic() - committed
-    instant = found.column("_hoodie_commit_time")[0].as_py()
+    instant = found.column(COMMIT_TIME)[0].as_py()
     return Change(table.name, row.value, row.column, before, after, seconds, instant)
 
 

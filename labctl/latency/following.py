@@ -7,7 +7,6 @@ import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -28,12 +27,12 @@ from labctl.errors import LabError
 from labctl.kafka.offsets import partition_ranges
 from labctl.lake import Lake, Watch
 from labctl.lake.schemas import Schemas
-from labctl.lake.timeline import Instant, State
 from labctl.lake.view import COMMIT_TIME
 from labctl.latency.ledger import Message, Version
 from labctl.latency.targets import Target
 from lakecontract.deletes import is_deleted
 from lakecontract.wire import VALUE_HEADER, split
+from sqlapi.table_format import Commit
 
 __all__ = ["SilverFollower", "TopicFollower"]
 
@@ -174,10 +173,10 @@ class SilverFollower(Background):
         self._first_key = first_key
         self._is_awaited = is_awaited
         self._is_told = is_told
-        self._told: queue.SimpleQueue[Instant] = queue.SimpleQueue()
+        self._told: queue.SimpleQueue[Commit] = queue.SimpleQueue()
         self._shown = shown
         table = lake.table(target.silver)
-        self._timeline = f"/{table.path}/.hoodie/"
+        self._table = table
         if _OFFSET not in table.schema().names:
             raise LabError(
                 f"{target.silver} has no column {_OFFSET}, which says how far it is",
@@ -189,10 +188,9 @@ class SilverFollower(Background):
 
     def told(self, path: str) -> None:
         """Note that an object was written to the lake. Safe to call from any thread."""
-        if self._timeline in path:
-            instant = Instant.named(path.rpartition("/")[2], datetime.now(UTC))
-            if instant is not None and instant.state is State.COMPLETED and instant.writes:
-                self._told.put(instant)
+        _, _, inside = path.partition(f"/{self._table.path}/")
+        if write := self._table.stored.write_of(inside):
+            self._told.put(write)
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -207,9 +205,9 @@ class SilverFollower(Background):
             if rows is not None:
                 self._tell(rows, time.time())
 
-    def _done(self) -> list[Instant]:
+    def _done(self) -> list[Commit]:
         """Wait briefly for reported commits and return them; none if none came in time."""
-        done: list[Instant] = []
+        done: list[Commit] = []
         with suppress(queue.Empty):
             done.append(
                 self._told.get(timeout=_QUIET_SECONDS if self._is_told() else _LOOK_SECONDS)

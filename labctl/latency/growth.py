@@ -31,6 +31,7 @@ from labctl.latency.target_selection import on_tables, silver_rows, smallest_tab
 from labctl.latency.targets import describe_target
 from labctl.latency.writing import prepare_rows, remove_rows
 from labctl.sources import connect
+from sqlapi.hudi.names import OWN_FOLDER
 
 __all__ = ["measure_growth"]
 
@@ -192,7 +193,7 @@ def _step(at: int, report: RunReport, lab: Lab) -> Step:
     storage = LakeStorage.of(lab.endpoints.objectstore)
     entries = storage.list(Lake(storage).table(report.tables[0].table).path, recursive=True)
     files = [entry for entry in entries if entry.type == fs.FileType.File]
-    data = [entry for entry in files if "/.hoodie/" not in entry.path]
+    data = [entry for entry in files if f"/{OWN_FOLDER}/" not in entry.path]
     return Step(
         at=at,
         end_to_end=report.hop("end_to_end").percentiles,

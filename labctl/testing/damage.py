@@ -19,7 +19,6 @@ from labctl.lab.connectors.source_files import source_files
 from labctl.lab.lab import Lab
 from labctl.lab.tables.bronze_folders import lab_bronze
 from labctl.lake import Lake
-from labctl.lake.lost_files import last_files
 from labctl.lake.objectstore import s3_client
 from labctl.services import objectstore_service, registry_service
 from labctl.services.state_database import STATE_SERVICE
@@ -142,9 +141,9 @@ def _lose_records(lab: Lab, table: LabTable) -> str:
 def _last_file(lab: Lab, table: LabTable, mark: str) -> str:
     """Return the silver table's newest file with `mark` in its name, by its commits."""
     silver = Lake(lab.endpoints.objectstore).table(table.name)
-    for name in last_files(silver.timeline().said_last()):
+    for name, path in silver.last_files().items():
         if mark in name:
-            return silver.file_path(name) or f"{silver.path}/{name}"
+            return path or f"{silver.path}/{name}"
     raise _nothing(f"file with {mark} in its name in silver", table)
 
 

@@ -16,7 +16,6 @@ from labctl.config.endpoints import Endpoints
 from labctl.config.lab_config import find_project
 from labctl.lab.lab import Lab
 from labctl.lake import LATEST, Lake, View
-from labctl.lake.table_copies import TableCopies
 from labctl.sources import Source, connect
 from labctl.state.proxies import leave_loopback_out
 from labctl.testing.eventually import Eventually
@@ -26,6 +25,7 @@ from labctl.testing.named_tables import known_table
 from labctl.testing.session_lab import SessionLab, make_lab, plainly, running_lab
 from labctl.testing.workers import take_ports, worker_name
 from lakecontract.table_names import quoted, tables_called
+from sqlapi.hudi.table_copies import TableCopies
 
 __all__ = [
     "SilverReader",

@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 from pyarrow import dataset, fs
 
+from sqlapi.hudi.file_slices import rows_with_paths
+from sqlapi.hudi.opened import Opened
+from sqlapi.hudi.timeline import actions_in, description_in
 from sqlapi.source import PATH, Comparison, MergeView, SourceError, SourceTable
-from sqlapi.sources.file_slices import Slice, rows_with_paths
 from sqlapi.sources.filters import expressions
 from sqlapi.sources.parquet_rows import parquet_rows
 from sqlapi.storage import Storage
+from sqlapi.table_folder import TableFolder
 
 __all__ = ["BucketSource"]
 
@@ -49,26 +52,18 @@ class BucketSource:
 
     def _table(self, database: str, name: str) -> SourceTable:
         location = f"{self._uri}/{database}/{name}"
-        properties = self._properties(location)
-        kind = properties.get("hoodie.table.type", "PARQUET")
-        keys = properties.get("hoodie.table.partition.fields", "")
-        return SourceTable(
-            database.lower(), name.lower(), location, kind, tuple(k for k in keys.split(",") if k)
-        )
+        found = description_in(self._folder(location))
+        kind, keys = (found.kind, found.partition_keys) if found else ("", ())
+        return SourceTable(database.lower(), name.lower(), location, kind or "PARQUET", keys)
 
-    def _properties(self, location: str) -> dict[str, str]:
-        try:
-            text = self._storage.read(f"{location}/.hoodie/hoodie.properties").decode()
-        except FileNotFoundError:
-            return {}
-        lines = (line.partition("=") for line in text.splitlines() if not line.startswith("#"))
-        return {key.strip(): value.strip() for key, _, value in lines if key}
+    def _folder(self, location: str) -> TableFolder:
+        path = self._storage.path(location)
+        return TableFolder(self._storage.filesystem, path, location, self._options)
 
     def schema(self, table: SourceTable) -> pa.Schema:
         if table.kind == "PARQUET":
             return self._dataset(table).schema
-        found: pa.Schema = self._hudi(table).get_schema_with_meta_fields()
-        return found
+        return self._opened(table).columns
 
     def partitions(self, table: SourceTable) -> Sequence[str]:
         found = [""]
@@ -84,24 +79,15 @@ class BucketSource:
 
     def last_commit(self, table: SourceTable) -> str | None:
         """Return newest time, number and size of the timeline's files, or of the Parquet files."""
-        folder = table.location
-        if table.kind != "PARQUET":
-            layout_2 = f"{folder}/.hoodie/timeline"
-            folder = layout_2 if self._files(layout_2) else f"{folder}/.hoodie"
-        files = self._files(folder, recursive=table.kind == "PARQUET")
+        folder = self._folder(table.location)
+        try:
+            found = folder.list(recursive=True) if table.kind == "PARQUET" else actions_in(folder)
+        except OSError as error:
+            raise SourceError(f"{table.location} could not be read: {error}") from None
+        files = [entry for entry in found if entry.is_file]
         newest = max((file.mtime_ns or 0 for file in files), default=None)
         size = sum(file.size or 0 for file in files)
         return None if newest is None else f"{newest}-{len(files)}-{size}"
-
-    def _files(self, uri: str, *, recursive: bool = False) -> list[fs.FileInfo]:
-        selector = fs.FileSelector(
-            self._storage.path(uri), allow_not_found=True, recursive=recursive
-        )
-        try:
-            found = self._storage.filesystem.get_file_info(selector)
-        except OSError as error:
-            raise SourceError(f"{uri} could not be read: {error}") from None
-        return [entry for entry in found if entry.is_file]
 
     def read(
         self,
@@ -123,36 +109,18 @@ class BucketSource:
             return rows_with_paths(
                 table,
                 columns,
-                lambda: self._slices(table, view),
+                lambda: self._opened(table, view).slices(),
                 lambda wanted: self.read(table, wanted, view, where),
             )
-        hudi = self._hudi(table)
-        schema = hudi.get_schema_with_meta_fields()
-        needed = [n for n in schema.names if n in columns or n == _DELETED]
-        options = self._options_of(view, needed)
-        wanted = pa.schema([schema.field(n) for n in needed])
-        rows = pa.Table.from_batches(
-            [pa.record_batch(b.select(needed)) for b in hudi.read(options)] or [], wanted
-        )
-        if _DELETED in needed:
+        opened = self._opened(table, view)
+        needed = [f for f in opened.columns if f.name in columns or f.name == _DELETED]
+        rows = opened.read(pa.schema(needed))
+        if _DELETED in rows.column_names:
             import pyarrow.compute as pc
 
             marked = pc.field(_DELETED).cast(pa.string())
             rows = rows.filter(marked.is_null() | (marked != _MARK))
         return rows.select(list(columns))
-
-    @staticmethod
-    def _options_of(view: MergeView, needed: list[str] | None = None):  # type: ignore[no-untyped-def]
-        from hudi import HudiReadOptions
-
-        options = HudiReadOptions(projection=needed)
-        if view.read_optimized:
-            options = options.with_hudi_option("hoodie.read.use.read_optimized.mode", "true")
-        return options
-
-    def _slices(self, table: SourceTable, view: MergeView) -> Sequence[Slice]:
-        found: Sequence[Slice] = self._hudi(table).get_file_slices(self._options_of(view))
-        return found
 
     def _dataset(self, table: SourceTable) -> dataset.Dataset:
         try:
@@ -165,14 +133,11 @@ class BucketSource:
         except (OSError, pa.ArrowInvalid) as error:
             raise SourceError(f"{table.location} could not be read: {error}") from None
 
-    def _hudi(self, table: SourceTable):  # type: ignore[no-untyped-def]
-        from hudi import HudiTableBuilder
-
+    def _opened(self, table: SourceTable, view: MergeView | None = None) -> Opened:
         try:
-            return (
-                HudiTableBuilder.from_base_uri(table.location)
-                .with_storage_options(self._options)
-                .build()
+            return Opened(
+                self._folder(table.location),
+                read_optimized=view is not None and view.read_optimized,
             )
         except Exception as error:
             raise SourceError(f"{table.location} could not be read: {error}") from None

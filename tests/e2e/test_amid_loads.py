@@ -23,12 +23,12 @@ from labctl.lab.tables.table_rebuild import rebuild_table
 from labctl.lab.tables.table_requests import refill_table
 from labctl.lake import Lake
 from labctl.lake.objectstore import s3_client
-from labctl.lake.timeline import State
 from labctl.services import silver_service
 from labctl.sources import TableRef, connect
 from labctl.testing.eventually import Eventually
 from labctl.testing.lab_faults import Faults
 from seeds.tickit import DATA_SET
+from sqlapi.hudi.timeline import State
 from tests.e2e.fault_trial import Verify
 from tests.e2e.test_schema_change import add_column
 from tests.e2e.wide_tables import WIDE, insert_row

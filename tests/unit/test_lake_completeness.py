@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyarrow import fs
 
-from labctl.lake.completeness import BaseFile, base_files, left_out
+from sqlapi.hudi.completeness import BaseFile, base_files, left_out
 
 
 def _file(group: str, instant: str) -> BaseFile:

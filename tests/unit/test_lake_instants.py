@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from labctl.errors import ExitCode, LabError
-from labctl.lake.instants import EARLIEST, format_instant, parse_instant, to_datetime
+from labctl.lake.instants import parse_instant
+from sqlapi.instants import EARLIEST, format_instant, to_datetime
 
 NOW = datetime(2023, 2, 27, 3, 17, 13, 915_999, UTC)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import fastavro
 import pytest
 
-from labctl.lake.objectstore import LakeStorage
-from labctl.lake.timeline import Instant, State, Timeline
+from sqlapi.hudi.timeline import Instant, State, Timeline
+from sqlapi.table_folder import TableFolder
 
 CLEAN = fastavro.parse_schema(
     {
@@ -33,7 +33,7 @@ def _table(root: Path, version: int, files: dict[str, bytes]) -> Timeline:
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
-    return Timeline.load(LakeStorage.local(root), "silver/sale")
+    return Timeline.load(TableFolder.local(root / "silver/sale"))
 
 
 def _clean(path: Path, deleted: int, retain: str) -> bytes:
@@ -163,4 +163,4 @@ def test_knows_the_schema_of_a_moment(
 
 def test_no_table_is_a_file_not_found(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        Timeline.load(LakeStorage.local(tmp_path), "silver/sale")
+        Timeline.load(TableFolder.local(tmp_path))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from labctl.lake.lost_files import lost_file
+from sqlapi.hudi.lost_files import lost_file
 
 
 def base(group: str, instant: int, merged: int | None = None) -> dict[str, Any]:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from labctl.errors import LabError
-from labctl.lake.objectstore import LakeStorage
-from labctl.lake.silver_table import SilverTable
-from labctl.lake.table_copies import TableCopies
-from labctl.lake.table_copy import TableCopy
+from sqlapi.hudi.table_copies import TableCopies
+from sqlapi.hudi.table_copy import TableCopy
+from sqlapi.hudi.timeline import Timeline
+from sqlapi.table_folder import TableFolder
+from sqlapi.table_format import TableError
 
 FIRST = "20240101000000000_20240101000001000.deltacommit"
 SECOND = "20240101000002000_20240101000003000.deltacommit"
@@ -22,28 +22,28 @@ VERSION_9 = "hoodie.table.version=9\nhoodie.timeline.path=elsewhere\n"
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The objects that were asked for, by name."""
     names: list[str] = []
-    read = LakeStorage.read_bytes
+    read = TableFolder.read
 
-    def noted(self: LakeStorage, relative: str) -> bytes:
+    def noted(self: TableFolder, relative: str) -> bytes:
         names.append(relative.rpartition("/")[2])
         return read(self, relative)
 
-    monkeypatch.setattr(LakeStorage, "read_bytes", noted)
+    monkeypatch.setattr(TableFolder, "read", noted)
     return names
 
 
-def made(root: Path, name: str = "sale", properties: str = VERSION_9) -> SilverTable:
+def made(root: Path, name: str = "sale", properties: str = VERSION_9) -> TableFolder:
     folder = root / "silver" / name
     (folder / ".hoodie/elsewhere").mkdir(parents=True)
     (folder / ".hoodie/hoodie.properties").write_text(properties)
     (folder / ".hoodie/elsewhere" / FIRST).write_text('{"number": 1}')
     (folder / "a.parquet").write_text("first")
-    return SilverTable(f"tickit.{name}", f"silver/{name}", LakeStorage.local(root))
+    return TableFolder.local(folder)
 
 
 def held(copy: TableCopy) -> dict[str, str]:
     """What is in the copy's folder, by path."""
-    folder = Path(copy.storage.root) / "silver/sale"
+    folder = Path(copy.folder.path)
     return {
         str(file.relative_to(folder)): file.read_text()
         for file in folder.rglob("*")
@@ -51,14 +51,13 @@ def held(copy: TableCopy) -> dict[str, str]:
     }
 
 
-def current(copies: TableCopies, table: SilverTable) -> SilverTable | None:
-    timeline = table.timeline()
-    return copies.current(table, timeline, table.storage.list(table.path, recursive=True))
+def current(copies: TableCopies, table: TableFolder) -> TableFolder | None:
+    return copies.current(table, Timeline.load(table), table.list(recursive=True))
 
 
 def test_only_what_is_new_is_asked_for(tmp_path: Path, asked: list[str]) -> None:
     table = made(tmp_path)
-    timeline = table.timeline()
+    timeline = Timeline.load(table)
     copy = TableCopy(table)
     asked.clear()
     copy.show(timeline, timeline.instants)
@@ -67,7 +66,7 @@ def test_only_what_is_new_is_asked_for(tmp_path: Path, asked: list[str]) -> None
     copy.tell(timeline, timeline.instants)
     assert copy.tell(timeline, timeline.instants) == [b'{"number": 1}']
 
-    folder = tmp_path / table.path
+    folder = Path(table.path)
     (folder / ".hoodie/elsewhere" / SECOND).write_text('{"number": 2}')
     (folder / "place=here").mkdir()
     (folder / "place=here/b.parquet").write_text("second")
@@ -89,14 +88,14 @@ def test_only_what_is_new_is_asked_for(tmp_path: Path, asked: list[str]) -> None
 def test_a_file_stays_in_the_copys_folder(tmp_path: Path, path: str) -> None:
     table = made(tmp_path)
     copy = TableCopy(table)
-    with pytest.raises(LabError, match="names a file elsewhere"):
+    with pytest.raises(TableError, match="names a file elsewhere"):
         copy.hold({path: 5})
-    assert not list(Path(copy.storage.root).iterdir())
+    assert not list(Path(copy.folder.path).iterdir())
 
 
 def test_a_copys_folder_goes_with_it(tmp_path: Path) -> None:
     copy = TableCopy(made(tmp_path))
-    folder = Path(copy.storage.root)
+    folder = Path(copy.folder.path)
     assert folder.stat().st_mode & 0o777 == 0o700
     del copy
     gc.collect()
@@ -107,11 +106,11 @@ def test_the_copies_read_last_are_kept(tmp_path: Path, asked: list[str]) -> None
     one, two = made(tmp_path, "one"), made(tmp_path, "two")
     copies = TableCopies(most_bytes=9)
     for table in (one, one, two, two, one):
-        assert (copy := current(copies, table)) and copy.has_commit()
+        assert (copy := current(copies, table)) and Timeline.load(copy).writes
         assert copies.held_bytes == 5
     assert asked.count("a.parquet") == 3
 
-    (tmp_path / one.path / "b.parquet").write_text("large")
+    (Path(one.path) / "b.parquet").write_text("large")
     assert current(copies, one) is None
 
 

@@ -29,7 +29,6 @@ from labctl.lab.tables.table_requests import lab_dead_letters
 from labctl.lab.tables.verification import source_capture
 from labctl.lake import Lake, View
 from labctl.lake.deadletters import DeadLetter
-from labctl.lake.instants import to_datetime
 from labctl.lake.records import Record
 from labctl.sources import SourceColumn, TableRef, connect, connect_server
 from labctl.tables import LabTable
@@ -37,6 +36,8 @@ from labctl.verify import CaptureState
 from lakecontract.bronze_beginning import Beginning
 from lakecontract.deletes import TRUNCATED, is_deleted
 from lakecontract.table_names import quoted
+from sqlapi.hudi.names import COMMIT_TIME, FILE_NAME
+from sqlapi.instants import to_datetime
 
 __all__ = [
     "RowTrace",
@@ -55,7 +56,6 @@ __all__ = [
 
 _NEWEST = 3
 """Number of newest records to read: a delete is followed by a record without a value."""
-_COMMIT, _FILE = "_hoodie_commit_time", "_hoodie_file_name"
 _PARTITION, _OFFSET = "__kafka_partition", "__kafka_offset"
 
 
@@ -359,9 +359,9 @@ def silver_station(
     if row is None:
         state, lacks = _beside(None, None, record, why)
         return Station("silver", state, why=lacks)
-    offset, commit = row.get(_OFFSET), str(row.get(_COMMIT) or "")
+    offset, commit = row.get(_OFFSET), str(row.get(COMMIT_TIME) or "")
     state, lacks = _beside(row, offset, record, why)
-    place = f"commit {commit} in {row.get(_FILE)}, offset {offset}"
+    place = f"commit {commit} in {row.get(FILE_NAME)}, offset {offset}"
     own = {name: value for name, value in row.items() if not name.startswith("_")}
     at = to_datetime(commit) if commit else None
     return Station("silver", state, place=place, at=at, row=own, why=lacks)

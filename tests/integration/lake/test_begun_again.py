@@ -10,8 +10,9 @@ from hudi import HudiTable as Reader
 from pyspark.sql import SparkSession
 
 from labctl.errors import ExitCode, LabError
-from labctl.lake import Lake, silver_table
-from labctl.lake.silver_table import SilverTable
+from labctl.lake import Lake
+from sqlapi.hudi import opened
+from sqlapi.table_folder import TableFolder
 from tests.integration.lake.tables import COW, MOR, HudiTable
 
 pytestmark = [
@@ -25,20 +26,19 @@ class Removed:
     """hudi-rs's reader of a table that is removed while its files are listed, commits last."""
 
     reader: Reader
-    table: SilverTable
+    table: TableFolder
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.reader, name)
 
     def get_file_slices(self, *options: Any) -> Any:
-        storage, path = self.table.storage, self.table.path
-        for entry in storage.list(path):
+        for entry in self.table.list():
             if entry.extension == "parquet":
-                storage.filesystem.delete_file(entry.path)
+                self.table.filesystem.delete_file(entry.path)
         slices = self.reader.get_file_slices(*options)
-        for entry in storage.list(f"{path}/.hoodie/timeline"):
+        for entry in self.table.list(".hoodie/timeline"):
             if entry.is_file:
-                storage.filesystem.delete_file(entry.path)
+                self.table.filesystem.delete_file(entry.path)
         return slices
 
 
@@ -50,11 +50,9 @@ def test_a_table_that_is_begun_again_is_never_read_by_halves(
     for key in (1, 2):
         written.change([key])
     table = lake.table(written.name)
-    open_reader = silver_table.open_table
+    open_reader = opened.open_table
     with monkeypatch.context() as removal:
-        removal.setattr(
-            silver_table, "open_table", lambda source: Removed(open_reader(source), source)
-        )
+        removal.setattr(opened, "open_table", lambda folder: Removed(open_reader(folder), folder))
         with pytest.raises(LabError, match="has no commit yet") as caught:
             table.read()
     assert caught.value.exit_code is ExitCode.NOT_READY

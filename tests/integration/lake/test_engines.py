@@ -17,13 +17,14 @@ from pyspark.sql import SparkSession
 from labctl.config.endpoints import ObjectStore
 from labctl.errors import ExitCode, LabError
 from labctl.lake import Lake, View
-from labctl.lake.commit_rows import CommitRows, stored_rows
-from labctl.lake.instants import EARLIEST
-from labctl.lake.safe_reading import is_unread
 from labctl.lake.silver_table import SilverTable
 from labctl.lake.spark_job import answer, shown, write_answer
 from labctl.lake.spark_queries import SparkEngine, described, read_answer
-from labctl.lake.table_copies import TableCopies
+from sqlapi.hudi.commit_rows import CommitRows
+from sqlapi.hudi.opened import is_unread, stored_rows
+from sqlapi.hudi.table_copies import TableCopies
+from sqlapi.hudi.timeline import Timeline
+from sqlapi.instants import EARLIEST
 from tests.integration.lake.tables import (
     BUCKETS,
     CASES,
@@ -128,14 +129,15 @@ def test_both_engines_read_the_same(
 
 def _unlike_copies(table: SilverTable) -> dict[str, str]:
     """By where it begins, what the rest of a table's writes is other in than in copied files."""
-    timeline = table.timeline()
+    timeline = Timeline.of(table.timeline())
     if not timeline.by_completion:
         return {}
-    reader, unlike = CommitRows(table), {}
+    folder = table.storage.folder(table.path)
+    reader, unlike = CommitRows(folder), {}
     *marks, end = sorted(w.completed or "" for w in timeline.writes)
     for begin in reversed(["19700101000000000", *marks]):
         try:
-            stored = stored_rows(table, begin, end)
+            stored = stored_rows(folder, begin, end)
             copied = reader.copied(timeline, begin, end)
         except BaseException as error:  # a panic of hudi-rs is no Exception
             # Files of older writes were cleaned.

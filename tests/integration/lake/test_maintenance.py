@@ -14,12 +14,12 @@ from pyspark.sql import DataFrame, SparkSession
 from tenacity import Retrying, stop_after_delay, wait_fixed
 
 from labctl.lake import Lake, View
-from labctl.lake.timeline import State
 from lakecontract.properties import load_tables
 from lakehouse import clock
 from lakehouse.clock import ClockError
 from lakehouse.hudi import HudiTable
 from lakehouse.maintenance import Maintenance
+from sqlapi.hudi.timeline import State
 
 pytestmark = [
     pytest.mark.long,

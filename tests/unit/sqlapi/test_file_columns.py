@@ -19,8 +19,8 @@ from sqlapi.athena.tables_written import Target, storage_descriptor, write
 from sqlapi.catalog.information_schema import Asked
 from sqlapi.catalog.reading import Reader
 from sqlapi.catalog.views import view_input
+from sqlapi.hudi.file_slices import rows_with_paths
 from sqlapi.source import PATH, MergeView, SourceError, SourceTable
-from sqlapi.sources.file_slices import rows_with_paths
 from sqlapi.sources.memory import MemorySource
 from sqlapi.sql.engine import Engine
 from sqlapi.sql.errors import SqlError

@@ -14,19 +14,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING
 
-from labctl.errors import LabError
-from labctl.lake.objectstore import LakeStorage
-from labctl.lake.timeline import Instant, Timeline
-
-if TYPE_CHECKING:
-    from labctl.lake.silver_table import SilverTable
+from sqlapi.hudi.names import OWN_FOLDER, PROPERTIES
+from sqlapi.hudi.timeline import Instant, Timeline
+from sqlapi.table_folder import TableFolder
+from sqlapi.table_format import TableError
 
 __all__ = ["TableCopy"]
 
 _PARALLEL = 8
-_TIMELINE = ".hoodie/timeline"
+_TIMELINE = f"{OWN_FOLDER}/timeline"
 _PLAIN_LAYOUT = {"hoodie.timeline.path": "timeline"}
 """Timeline layout of the copy, whatever the table's own may be."""
 
@@ -37,14 +34,12 @@ class TableCopy:
     Its folder is deleted with this object.
     """
 
-    def __init__(self, table: SilverTable) -> None:
-        folder = Path(mkdtemp(prefix="labctl-table-"))
-        weakref.finalize(self, rmtree, folder, ignore_errors=True)
-        self._storage = table.storage
-        self._path = table.path
-        self.storage = LakeStorage.local(folder)
-        """Storage in which the copy has the path that the table has in its own storage."""
-        self._folder = folder / table.path
+    def __init__(self, table: TableFolder) -> None:
+        self._folder = Path(mkdtemp(prefix="labctl-table-")).resolve()
+        weakref.finalize(self, rmtree, self._folder, ignore_errors=True)
+        self._table = table
+        self.folder = TableFolder.local(self._folder)
+        """Folder of the copy."""
         self._names: set[str] = set()
         self._contents: dict[str, bytes] = {}
         """Known contents of the files of the timeline, by name."""
@@ -63,7 +58,7 @@ class TableCopy:
             folder.mkdir(parents=True)
             properties = {**timeline.properties, **_PLAIN_LAYOUT}
             lines = (f"{key}={value}\n" for key, value in properties.items())
-            (folder.parent / "hoodie.properties").write_text("".join(lines), encoding="utf-8")
+            (self._folder / PROPERTIES).write_text("".join(lines), encoding="utf-8")
         names = {instant.file_name for instant in instants}
         for name in self._names - names:
             (folder / name).unlink()
@@ -90,7 +85,7 @@ class TableCopy:
         """Hold these data files and no others: paths in the table's folder, with sizes in bytes.
 
         Each new file takes one request. Raise FileNotFoundError for a file that is gone, and
-        LabError for one outside the folder: the writer of the table's commits is unknown here.
+        TableError for one outside the folder: the writer of the table's commits is unknown here.
         """
         for path in [path for path, size in self._files.items() if files.get(path) != size]:
             (self._folder / path).unlink()
@@ -103,6 +98,9 @@ class TableCopy:
     def _fetch(self, path: str) -> int:
         file = self._folder / path
         if ".." in file.parts or not file.is_relative_to(self._folder):
-            raise LabError(f"A commit of the table {self._path} names a file elsewhere: {path}.")
+            table = self._table.path
+            raise TableError(
+                table, f"A commit of the table {table} names a file elsewhere: {path}."
+            )
         file.parent.mkdir(parents=True, exist_ok=True)
-        return file.write_bytes(self._storage.read_bytes(f"{self._path}/{path}"))
+        return file.write_bytes(self._table.read(path))

@@ -4,39 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sqlapi.hudi.names import FILE_NAME, PARTITION_PATH
 from sqlapi.source import PATH, SourceError, SourceTable
 from sqlapi.sql.arrow import of_texts
+from sqlapi.table_format import Slice
 
-__all__ = ["Slice", "rows_with_paths"]
+__all__ = ["rows_with_paths"]
 
-_PARTITION, _FILE = "_hoodie_partition_path", "_hoodie_file_name"
 _SEPARATOR = "\n"
 _ATTEMPTS = 5
 _LOG = re.compile(r"_([0-9]+)\.log\.([0-9]+)")
 """The instant and the version in the name of a log file."""
 _Files = Mapping[tuple[str, str], str]
 """The file that names Athena's split, by partition and file group."""
-
-
-class Slice(Protocol):
-    """hudi-rs's file slice: the state of a file group in a view of the table."""
-
-    @property
-    def partition_path(self) -> str: ...
-
-    @property
-    def file_id(self) -> str: ...
-
-    @property
-    def base_file_name(self) -> str: ...
-
-    @property
-    def log_file_names(self) -> Sequence[str]: ...
 
 
 def rows_with_paths(
@@ -54,7 +39,7 @@ def rows_with_paths(
     plain = [column for column in columns if column != PATH]
     for _ in range(_ATTEMPTS):
         before = _files(slices())
-        rows = read(list(dict.fromkeys([*plain, _PARTITION, _FILE])))
+        rows = read(list(dict.fromkeys([*plain, PARTITION_PATH, FILE_NAME])))
         paths = _paths(table, rows, before, _files(slices()))
         if paths is not None:
             return rows.append_column(PATH, paths).select(list(columns))
@@ -78,10 +63,12 @@ def _paths(
     table: SourceTable, rows: pa.Table, before: _Files, after: _Files
 ) -> pa.ChunkedArray[Any] | None:
     """Return the path of each row, or None if the table changed while it was read."""
-    if rows[_FILE].null_count or rows[_PARTITION].null_count:
-        raise SourceError(f"{table.full_name} has rows without {_FILE}: it has no $path")
+    if rows[FILE_NAME].null_count or rows[PARTITION_PATH].null_count:
+        raise SourceError(f"{table.full_name} has rows without {FILE_NAME}: it has no $path")
     join: Any = pc.binary_join_element_wise
-    places = join(rows[_PARTITION].cast(pa.string()), rows[_FILE].cast(pa.string()), _SEPARATOR)
+    places = join(
+        rows[PARTITION_PATH].cast(pa.string()), rows[FILE_NAME].cast(pa.string()), _SEPARATOR
+    )
     paths = of_texts(places, lambda place: _path(table.location, place, before, after), pa.string())
     return None if paths.null_count else paths
 

@@ -17,11 +17,14 @@ from enum import StrEnum
 from typing import Any, Self, cast
 
 import fastavro
+from pyarrow import fs
 
-from labctl.lake.instants import LATEST, format_instant
-from labctl.lake.objectstore import LakeStorage
+from sqlapi.hudi.names import OWN_FOLDER, PARTITION_FIELDS, PROPERTIES, RECORD_KEY, parse_properties
+from sqlapi.instants import LATEST, format_instant
+from sqlapi.table_folder import TableFolder
+from sqlapi.table_format import Commit, Description, History
 
-__all__ = ["Instant", "State", "Timeline", "said_by"]
+__all__ = ["Instant", "State", "Timeline", "actions_in", "description_in", "said_by"]
 
 _NAME = re.compile(
     r"(?P<requested>\d{14,17})(?:_(?P<completed>\d{14,17}))?"
@@ -34,7 +37,7 @@ _PARALLEL = 8
 _LAST = 50
 _REMEMBERED = 5_000
 _SAID: dict[tuple[str, str, str], Mapping[str, Any]] = {}
-"""Metadata of completed writes, by storage, folder and file. Without it every query would need a
+"""Metadata of completed writes, by table, folder and file. Without it every query would need a
 request for each write."""
 
 
@@ -90,20 +93,35 @@ class Timeline:
     properties: Mapping[str, str]
     instants: tuple[Instant, ...]
     """Actions by request time, without archived ones."""
-    _storage: LakeStorage
+    _table: TableFolder
     _folder: str
+    """Folder of the timeline, in the table's folder."""
 
     @classmethod
-    def load(cls, storage: LakeStorage, table_path: str) -> Timeline:
+    def load(cls, table: TableFolder) -> Timeline:
         """Read the timeline in two requests. Raise FileNotFoundError if there is no Hudi table."""
-        text = storage.read_bytes(f"{table_path}/.hoodie/hoodie.properties").decode()
-        properties = dict(
-            line.split("=", 1) for line in text.splitlines() if "=" in line and line[0] != "#"
-        )
-        folder = f"{table_path}/.hoodie"
-        if int(properties.get("hoodie.table.version", "0")) >= _FIRST_LAYOUT_2_VERSION:
+        properties = parse_properties(table.read(PROPERTIES).decode())
+        folder = OWN_FOLDER
+        if _described(properties).version >= _FIRST_LAYOUT_2_VERSION:
             folder += f"/{properties.get('hoodie.timeline.path', 'timeline')}"
-        return cls(properties, _list_instants(storage, folder), storage, folder)
+        return cls(properties, _list_instants(table, folder), table, folder)
+
+    @staticmethod
+    def of(history: History) -> Timeline:
+        """Return a table's history as what it is. Raise TypeError for that of another format."""
+        if not isinstance(history, Timeline):
+            raise TypeError(f"{type(history).__name__} is no timeline of Hudi")
+        return history
+
+    @property
+    def description(self) -> Description:
+        """What the table's properties say of it."""
+        return _described(self.properties)
+
+    @property
+    def zone(self) -> str:
+        """The zone in which commits are named: `UTC` or `LOCAL`."""
+        return self.properties.get("hoodie.table.timeline.timezone", "LOCAL")
 
     @property
     def writes(self) -> tuple[Instant, ...]:
@@ -113,6 +131,10 @@ class Timeline:
     def unfinished(self) -> frozenset[str]:
         """Return the instants of actions under way, or left behind by a writer that died."""
         return frozenset(i.requested for i in self.instants if i.state is not State.COMPLETED)
+
+    def unfinished_writes(self) -> list[str]:
+        """Return the instants of unfinished writes alone, the oldest first."""
+        return [i.requested for i in self.instants if i.writes and i.state is not State.COMPLETED]
 
     def completion_mark(self) -> str | None:
         """Return where the timeline ends now, for incremental reads by hudi-rs.
@@ -125,11 +147,11 @@ class Timeline:
 
     def refreshed(self) -> Timeline:
         """Return the timeline as it is now, with one request."""
-        return replace(self, instants=_list_instants(self._storage, self._folder))
+        return replace(self, instants=_list_instants(self._table, self._folder))
 
-    def extended(self, done: Iterable[Instant]) -> Timeline:
+    def extended(self, done: Iterable[Commit]) -> Timeline:
         """Return the timeline with actions that have been completed since."""
-        others = {instant.requested: instant for instant in done}
+        others = {one.requested: one for one in done if isinstance(one, Instant)}
         kept = (instant for instant in self.instants if instant.requested not in others)
         return replace(self, instants=tuple(sorted([*kept, *others.values()])))
 
@@ -155,13 +177,13 @@ class Timeline:
     @property
     def by_completion(self) -> bool:
         """True if the names of its files say when an action was completed (layout 2)."""
-        return int(self.properties["hoodie.table.version"]) >= _FIRST_LAYOUT_2_VERSION
+        return self.description.version >= _FIRST_LAYOUT_2_VERSION
 
     def _archived_before(self) -> str | None:
         archive = "archived"
         if self.by_completion:
             archive = self.properties.get("hoodie.timeline.history.path", "history")
-        archived = self._storage.list(f"{self._folder}/{archive}")
+        archived = self._table.list(f"{self._folder}/{archive}")
         return self.writes[0].requested if archived and self.writes else None
 
     def _cleaned_before(self) -> str | None:
@@ -205,8 +227,8 @@ class Timeline:
 
     def _metadata(self, instant: Instant) -> Mapping[str, Any]:
         # A completed write does not change any more.
-        store = self._storage.hudi_options.get("aws_endpoint", "")
-        place = (f"{store} {self._storage.uri}", self._folder, instant.file_name)
+        store = self._table.options.get("aws_endpoint", "")
+        place = (f"{store} {self._table.uri}", self._folder, instant.file_name)
         if (known := _SAID.get(place)) is not None:
             return known
         said = said_by(self.content(instant))
@@ -217,7 +239,33 @@ class Timeline:
 
     def content(self, instant: Instant) -> bytes:
         """Read the file of an action. Raise FileNotFoundError when it was archived meanwhile."""
-        return self._storage.read_bytes(f"{self._folder}/{instant.file_name}")
+        return self._table.read(f"{self._folder}/{instant.file_name}")
+
+
+def _described(properties: Mapping[str, str]) -> Description:
+    """Return what the properties of a table say of it."""
+    return Description(
+        kind=properties.get("hoodie.table.type", ""),
+        version=int(properties.get("hoodie.table.version", "0")),
+        record_key=properties.get(RECORD_KEY, ""),
+        partition_fields=properties.get(PARTITION_FIELDS, ""),
+        ordering=properties.get("hoodie.table.ordering.fields")
+        or properties.get("hoodie.table.precombine.field", ""),
+    )
+
+
+def description_in(table: TableFolder) -> Description | None:
+    """Return what the folder's properties say; None for a folder that is no Hudi table."""
+    try:
+        return _described(parse_properties(table.read(PROPERTIES).decode()))
+    except FileNotFoundError:
+        return None
+
+
+def actions_in(table: TableFolder) -> list[fs.FileInfo]:
+    """Return the entries of the timeline, wherever the table's version has it by default."""
+    found = table.list(f"{OWN_FOLDER}/timeline")
+    return found if any(entry.is_file for entry in found) else table.list(OWN_FOLDER)
 
 
 def said_by(content: bytes) -> Mapping[str, Any]:
@@ -229,10 +277,10 @@ def said_by(content: bytes) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", record or {})
 
 
-def _list_instants(storage: LakeStorage, folder: str) -> tuple[Instant, ...]:
+def _list_instants(table: TableFolder, folder: str) -> tuple[Instant, ...]:
     """Return each action once, in the furthest state it has reached."""
     reached: dict[tuple[str, str], Instant] = {}
-    for entry in storage.list(folder):
+    for entry in table.list(folder):
         instant = Instant.named(entry.base_name, entry.mtime)
         if instant is None:
             continue

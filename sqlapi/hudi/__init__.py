@@ -1,0 +1,1 @@
+"""Hudi's tables: their folders, timelines, file names and columns. No other package knows them."""
