@@ -24,6 +24,7 @@ from lakecontract.properties import TableConfig
 from lakehouse.hudi import HudiTable
 from lakehouse.small_commits import java_map, open_writer
 from lakehouse.storage import LakeFiles
+from sqlapi.hudi.names import META_PREFIX
 
 __all__ = ["Writers", "writers_of"]
 
@@ -98,7 +99,7 @@ def writers_of(
         session = SparkLake(lake, engine)
     with session as opened:
         rows = opened.table(table.name)
-        kept = rows.select(*(c for c in rows.columns if not c.startswith("_hoodie_"))).cache()
+        kept = rows.select(*(c for c in rows.columns if not c.startswith(META_PREFIX))).cache()
         try:
             yield Writers(opened.session, table, kept, base)
         finally:

@@ -21,6 +21,7 @@ from labctl.sources.engine_registry import ENGINES
 from labctl.sources.uncompared import arrival
 from lakecontract.bookkeeping import BOOKKEEPING
 from lakecontract.deletes import DELETED
+from sqlapi.hudi.names import META_PREFIX
 
 __all__ = ["Finding", "Verdict", "silver_column", "table_findings"]
 
@@ -179,7 +180,7 @@ def _name_problems(
         if silver in added:
             yield _refused(ref, name, f"the connector adds a column {silver} of its own", True)
         elif silver.lower().startswith(BOOKKEEPING):
-            kept = "Hudi's" if silver.lower().startswith("_hoodie_") else "labctl's bookkeeping"
+            kept = "Hudi's" if silver.lower().startswith(META_PREFIX) else "labctl's bookkeeping"
             yield _refused(ref, name, f"in silver, names that begin so are {kept}", False)
     for number, name in enumerate(names):
         silver = silver_column(name)

@@ -19,9 +19,9 @@ from labctl.lake.spark_text import spark_tree, spark_type
 from labctl.lake.table_source import LakeSource
 from labctl.lake.view import View
 from sqlapi.catalog.definitions import SourceName
-from sqlapi.catalog.hudi import names_of
 from sqlapi.catalog.information_schema import Asked
 from sqlapi.catalog.reading import Reader
+from sqlapi.catalog.table_inputs import names_of
 from sqlapi.catalog.views import is_view, view_text
 from sqlapi.protocol.errors import ApiError
 from sqlapi.source import SourceError, TableSource

@@ -11,9 +11,9 @@ from typing import Any
 
 from labctl.aws.batches import batches
 from labctl.lake.glue_changes import Change, Json, new_database, tables_in, type_changes
-from sqlapi.catalog.hudi import names_of, partition_input, place_of, s3_place, table_input
 from sqlapi.catalog.spark_schema import PREFIX as SPARK_SCHEMA
 from sqlapi.catalog.spark_schema import schema_in
+from sqlapi.catalog.table_inputs import names_of, partition_input, place_of, s3_place, table_input
 from sqlapi.catalog.views import is_view
 from sqlapi.source import SourceTable, TableSource
 

@@ -11,7 +11,7 @@ from labctl.promote.connections import API_PORT, CACHE_PORT
 from labctl.promote.promotion import Promotion
 from labctl.tables import LabTable
 from lakeapi.tables import Tables
-from sqlapi.catalog.hudi import names_of
+from sqlapi.catalog.table_inputs import names_of
 from sqlapi.source import SourceTable
 
 __all__ = [

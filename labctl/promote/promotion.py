@@ -22,7 +22,7 @@ from labctl.sinks import Sink, require_readable, used_sinks
 from labctl.tables import CONNECTORS, GOLD, LabTable, lab_tables
 from lakecontract.errors import ConfigurationError
 from lakecontract.properties import included_files, read_properties
-from sqlapi.catalog.hudi import names_of
+from sqlapi.catalog.table_inputs import names_of
 from sqlapi.source import SourceTable
 
 __all__ = ["PromotedConnector", "Promotion", "load_promotion"]

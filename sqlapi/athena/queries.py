@@ -18,7 +18,7 @@ from sqlapi.athena.tables_defined import read_only
 from sqlapi.athena.tables_written import FORMATS, Target, storage_descriptor
 from sqlapi.catalog.definitions import Definitions
 from sqlapi.catalog.glue import Glue
-from sqlapi.catalog.hudi import place_of, s3_place
+from sqlapi.catalog.table_inputs import place_of, s3_place
 from sqlapi.catalog.views import is_view
 from sqlapi.protocol.errors import ApiError
 from sqlapi.sql.errors import SqlError

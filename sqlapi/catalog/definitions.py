@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 from psycopg.types.json import Jsonb
 
-from sqlapi.catalog.hudi import names_of, place_of, s3_place, table_input
 from sqlapi.catalog.information_schema import Asked
 from sqlapi.catalog.information_schema import rows as information_rows
+from sqlapi.catalog.table_inputs import names_of, place_of, s3_place, table_input
 from sqlapi.catalog.views import is_view
 from sqlapi.protocol.errors import ApiError
 from sqlapi.source import MergeView, SourceError, SourceTable, TableSource

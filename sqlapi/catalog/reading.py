@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from sqlapi.catalog import information_schema
 from sqlapi.catalog.file_columns import FILE_COLUMNS, with_file_columns
 from sqlapi.catalog.files import Files, Partition, column_type, partition_rows
-from sqlapi.catalog.hudi import partition_values
 from sqlapi.catalog.information_schema import Asked
+from sqlapi.catalog.table_inputs import partition_values
 from sqlapi.catalog.views import is_view, view_text
 from sqlapi.protocol.errors import ApiError
 from sqlapi.source import (

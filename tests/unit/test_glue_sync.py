@@ -15,7 +15,7 @@ from moto import mock_aws
 from labctl.errors import LabError
 from labctl.lake.glue_changes import write
 from labctl.lake.glue_sync import GlueSync
-from sqlapi.catalog.hudi import partition_values
+from sqlapi.catalog.table_inputs import partition_values
 from sqlapi.sources.memory import MemorySource
 
 SALE = pa.table(

@@ -22,6 +22,7 @@ from labctl.lake.queries import QUERIES, load_queries
 from labctl.lake.table_source import LakeSource
 from labctl.tables import GOLD, full_name
 from sqlapi.catalog.views import is_view
+from sqlapi.hudi.hive_form import is_read_optimized
 from sqlapi.source import SourceError, SourceTable, TableSource
 
 __all__ = ["Catalog", "CatalogTable", "catalog_of"]
@@ -197,4 +198,4 @@ def _kind(table: dict[str, Any]) -> str:
     if "Realtime" in (storage.get("InputFormat") or ""):
         return "real time"
     serde = (storage.get("SerdeInfo") or {}).get("Parameters") or {}
-    return "read optimized" if serde.get("hoodie.query.as.ro.table") == "true" else "table"
+    return "read optimized" if is_read_optimized(serde) else "table"

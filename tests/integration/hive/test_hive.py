@@ -34,7 +34,7 @@ from labctl.services.metastore_service import Metastore
 from labctl.services.service import Context, Service
 from labctl.services.thriftserver_service import ThriftServer, log_in
 from lakecontract.options import HIVE
-from sqlapi.catalog.hudi import names_of, table_input
+from sqlapi.catalog.table_inputs import names_of, table_input
 from tests import quick_start
 from tests.ports import free_port
 from tests.unit.service_context import PROJECT, SECRET, context_of

@@ -10,8 +10,8 @@ from pyspark.sql import SparkSession
 
 from labctl.lake import Lake
 from labctl.lake.table_source import LakeSource
-from sqlapi.catalog.hudi import names_of, partition_values, table_input
 from sqlapi.catalog.spark_schema import schema_in
+from sqlapi.catalog.table_inputs import names_of, partition_values, table_input
 from sqlapi.source import SourceTable
 from tests.integration.lake.tables import COW, MOR, HudiTable
 from tests.integration.lake.test_partitions import ODD, ODDER, Museum, museum_config

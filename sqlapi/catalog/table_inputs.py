@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sqlapi.catalog.spark_schema import schema_parameters
+from sqlapi.hudi import hive_form
 from sqlapi.source import MergeView, SourceTable
 from sqlapi.sql.errors import SqlError
 from sqlapi.sql.types import of_arrow
@@ -27,8 +27,6 @@ __all__ = [
 
 Json = dict[str, Any]
 _PARQUET = "org.apache.hadoop.hive.ql.io.parquet."
-_HUDI = "org.apache.hudi.hadoop."
-_META = "_hoodie_"
 
 
 def names_of(table: SourceTable) -> dict[str, MergeView]:
@@ -42,7 +40,7 @@ def names_of(table: SourceTable) -> dict[str, MergeView]:
 
 def table_input(name: str, table: SourceTable, view: MergeView, schema: pa.Schema) -> Json:
     """Return Glue's TableInput, without columns whose type Athena does not have."""
-    fields = [_named(field) for field in schema if _known(field.type)]
+    fields = [hive_form.plain_field(field) for field in schema if _known(field.type)]
     columns = [
         {
             "Name": field.name.lower(),
@@ -58,17 +56,8 @@ def table_input(name: str, table: SourceTable, view: MergeView, schema: pa.Schem
     if table.kind == "PARQUET":
         parameters["classification"] = "parquet"
     else:
-        serde = {
-            **serde,
-            "hoodie.query.as.ro.table": str(view.read_optimized).lower(),
-            "serialization.format": "1",
-        }
-        parameters |= {
-            # This concerns Hudi's metadata table, which the lab does not write.
-            "hudi.metadata-listing-enabled": "FALSE",
-            "spark.sql.sources.provider": "hudi",
-            **schema_parameters(fields, table.partition_keys),
-        }
+        serde = {**serde, **hive_form.serde_parameters(read_optimized=view.read_optimized)}
+        parameters |= hive_form.parameters(fields, table.partition_keys)
     return {
         "Name": name,
         "TableType": "EXTERNAL_TABLE",
@@ -104,14 +93,8 @@ def partition_values(partition: str) -> list[str]:
 def _input_format(table: SourceTable, view: MergeView) -> str:
     if table.kind == "PARQUET":
         return f"{_PARQUET}MapredParquetInputFormat"
-    if table.kind == "MERGE_ON_READ" and not view.read_optimized:
-        return f"{_HUDI}realtime.HoodieParquetRealtimeInputFormat"
-    return f"{_HUDI}HoodieParquetInputFormat"
-
-
-def _named(field: pa.Field[Any]) -> pa.Field[Any]:
-    """Make Hudi's own columns nullable, as in Hudi; hudi-rs declares them as not null."""
-    return field.with_nullable(True) if field.name.startswith(_META) else field
+    merged = table.kind == "MERGE_ON_READ" and not view.read_optimized
+    return hive_form.input_format(merged=merged)
 
 
 def _known(kind: pa.DataType) -> bool:
