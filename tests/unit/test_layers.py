@@ -71,6 +71,7 @@ def test_labctl_and_the_application_meet_in_the_contract_alone() -> None:
     for folder, forbidden in (
         ("lakecontract", {"labctl", "lakehouse"}),
         ("spark/lakehouse", {"labctl"}),
+        ("sqlapi", {"labctl", "lakecontract", "lakehouse"}),
     ):
         for path in (REPOSITORY / folder).rglob("*.py"):
             assert not packages_used(path) & forbidden, path
