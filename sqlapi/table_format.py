@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 import pyarrow as pa
@@ -23,6 +24,7 @@ __all__ = [
     "LeftOutError",
     "Slice",
     "Snapshot",
+    "State",
     "StoredTable",
     "TableChangedError",
     "TableError",
@@ -78,24 +80,23 @@ class Description:
         return tuple(name for name in self.partition_fields.split(",") if name)
 
 
-class Commit(Protocol):
+class State(StrEnum):
+    """Progress of an action."""
+
+    REQUESTED = "requested"
+    INFLIGHT = "inflight"
+    COMPLETED = "completed"
+
+
+@dataclass(frozen=True, order=True)
+class Commit:
     """An action on a table, finished or not."""
 
-    @property
-    def requested(self) -> str:
-        """The instant that names the action."""
-        ...
-
-    @property
-    def completed(self) -> str | None: ...
-
-    @property
-    def action(self) -> str: ...
-
-    @property
-    def state(self) -> str:
-        """`requested`, `inflight` or `completed`."""
-        ...
+    requested: str
+    """The instant that names the action."""
+    action: str
+    state: State
+    completed: str | None
 
 
 class History(Protocol):

@@ -21,7 +21,7 @@ from sqlapi.hudi.lost_files import last_files, lost_file
 from sqlapi.hudi.names import META_PREFIX, OWN_FOLDER
 from sqlapi.hudi.opened import Opened, plain_schema
 from sqlapi.hudi.table_copies import TableCopies
-from sqlapi.hudi.timeline import Instant, State, Timeline
+from sqlapi.hudi.timeline import Instant, Timeline
 from sqlapi.instants import LATEST, to_datetime
 from sqlapi.source import Comparison
 from sqlapi.table_folder import TableFolder
@@ -31,6 +31,7 @@ from sqlapi.table_format import (
     History,
     LeftOutError,
     Slice,
+    State,
     TableChangedError,
     TableError,
     UnwrittenError,

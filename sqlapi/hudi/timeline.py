@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, Self, cast
 
 import fastavro
@@ -22,9 +21,9 @@ from pyarrow import fs
 from sqlapi.hudi.names import OWN_FOLDER, PARTITION_FIELDS, PROPERTIES, RECORD_KEY, parse_properties
 from sqlapi.instants import LATEST, format_instant
 from sqlapi.table_folder import TableFolder
-from sqlapi.table_format import Commit, Description, History
+from sqlapi.table_format import Commit, Description, History, State
 
-__all__ = ["Instant", "State", "Timeline", "actions_in", "description_in", "said_by"]
+__all__ = ["Instant", "Timeline", "actions_in", "description_in", "said_by"]
 
 _NAME = re.compile(
     r"(?P<requested>\d{14,17})(?:_(?P<completed>\d{14,17}))?"
@@ -41,22 +40,10 @@ _SAID: dict[tuple[str, str, str], Mapping[str, Any]] = {}
 request for each write."""
 
 
-class State(StrEnum):
-    """Progress of an action."""
-
-    REQUESTED = "requested"
-    INFLIGHT = "inflight"
-    COMPLETED = "completed"
-
-
 @dataclass(frozen=True, order=True)
-class Instant:
-    """An action on the timeline. Times are Hudi instants in UTC, 17 digits."""
+class Instant(Commit):
+    """An action on the timeline."""
 
-    requested: str
-    action: str
-    state: State
-    completed: str | None
     file_name: str
 
     @classmethod

@@ -28,7 +28,7 @@ from labctl.sources import TableRef, connect
 from labctl.testing.eventually import Eventually
 from labctl.testing.lab_faults import Faults
 from seeds.tickit import DATA_SET
-from sqlapi.hudi.timeline import State
+from sqlapi.table_format import State
 from tests.e2e.fault_trial import Verify
 from tests.e2e.test_schema_change import add_column
 from tests.e2e.wide_tables import WIDE, insert_row

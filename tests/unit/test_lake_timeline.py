@@ -8,8 +8,9 @@ from pathlib import Path
 import fastavro
 import pytest
 
-from sqlapi.hudi.timeline import Instant, State, Timeline
+from sqlapi.hudi.timeline import Instant, Timeline
 from sqlapi.table_folder import TableFolder
+from sqlapi.table_format import State
 
 CLEAN = fastavro.parse_schema(
     {

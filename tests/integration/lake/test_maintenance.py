@@ -19,7 +19,7 @@ from lakehouse import clock
 from lakehouse.clock import ClockError
 from lakehouse.hudi import HudiTable
 from lakehouse.maintenance import Maintenance
-from sqlapi.hudi.timeline import State
+from sqlapi.table_format import State
 
 pytestmark = [
     pytest.mark.long,
