@@ -67,7 +67,8 @@ def read_silver(store: ObjectStore, name: str, forms: Forms, keys: Sequence[str]
     return _by_key(
         [
             {
-                name: silver_value(form, row[column]) if column in row else "no such column"
+                # Before the first change with it, silver lacks a new column: its values are NULL.
+                name: silver_value(form, row[column]) if column in row else None
                 for name, column, form in named
             }
             for row in rows

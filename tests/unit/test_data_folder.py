@@ -52,6 +52,6 @@ def test_data_without_its_mark_is_refused_and_kept(tmp_path: Path) -> None:
 
 
 def test_root_of_mysql_is_gone_before_the_server_listens() -> None:
-    administrator, _, _, root, _ = mysql._initialise("secret").split(";\n")
-    assert administrator.startswith("CREATE USER IF NOT EXISTS 'labctl_admin'")
+    administrator, _, root, _ = mysql._initialise("secret").split(";\n")
+    assert administrator.startswith("CREATE USER 'labctl_admin'")
     assert root == "DROP USER 'root'@'localhost'"
