@@ -16,7 +16,7 @@ demo: $(VENV)/run ## start the lab, seed it, change a row, see it in the lake
 	$(BIN)/labctl demo
 
 demo-api: $(VENV)/run ## switch the lake API on in the lab that runs, see a sale's change arrive there
-	$(BIN)/labctl api demo
+	$(BIN)/labctl tools api demo
 
 # Tests that fail run again, alone: in a new process, on a new lab (tests/running/second_try.py).
 suite = $(BIN)/pytest $(2) --write-failures=build/$(1) --write-durations=build/$(1)/durations.json || \
@@ -41,24 +41,24 @@ containers = --lab-runtime compose --lab-profile $(PROFILE)
 
 MINUTES := 30
 soak: $(VENV)/dev ## on the lab that runs, 30 minutes each (MINUTES=5) of random faults and tables; the long tests
-	$(BIN)/labctl soak run --minutes $(MINUTES) --write build/soak.json --html build/soak.html \
+	$(BIN)/labctl test soak run --minutes $(MINUTES) --write build/soak.json --html build/soak.html \
 		--history build/soak.jsonl
-	$(BIN)/labctl conformance --minutes $$(($(MINUTES) - $(MINUTES) / 3)) \
+	$(BIN)/labctl test conformance --minutes $$(($(MINUTES) - $(MINUTES) / 3)) \
 		--start $$(shuf -i 0-2000000000 -n 1) --json build/conformance.json
-	$(BIN)/labctl conformance --minutes $$((($(MINUTES) + 2) / 3)) --faults \
+	$(BIN)/labctl test conformance --minutes $$((($(MINUTES) + 2) / 3)) --faults \
 		--start $$(shuf -i 0-2000000000 -n 1) --json build/conformance-faults.json
 	$(BIN)/pytest -m soak
 
 SEEDS := 60
 conformance: $(VENV)/run ## tables at random on the lab that runs (SEEDS=300), into docs/conformance.md
-	$(BIN)/labctl conformance --seeds $(SEEDS) --json docs/benchmarks/conformance.json || [ $$? = 4 ]
+	$(BIN)/labctl test conformance --seeds $(SEEDS) --json docs/benchmarks/conformance.json || [ $$? = 4 ]
 	$(BIN)/python -m labctl.conformance.document > docs/conformance.md
 
 compose: $(VENV)/dev ## the files in compose/, after a change of a service's record
 	$(BIN)/python -m labctl.runtimes.compose.compose_file
 
 bench-check: $(VENV)/run ## the ratios of `labctl test bench floor` beside the committed ones: which are worse
-	$(BIN)/labctl bench floor --write build/floor.json --compare docs/benchmarks/floor.json
+	$(BIN)/labctl test bench floor --write build/floor.json --compare docs/benchmarks/floor.json
 
 # Else each of the workers would compile every test and all that tests import.
 compiled: $(VENV)/dev

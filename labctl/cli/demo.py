@@ -107,7 +107,7 @@ def next_steps(sql: str, instant: str) -> tuple[str, ...]:
     """Return the commands to type next; `sql` reads the row that changed after `instant`."""
     return (
         "Next:",
-        f'  .venv/bin/labctl sql -c "{sql}"',
+        f'  .venv/bin/labctl athena shell -c "{sql}"',
         f'  .venv/bin/labctl query "{sql}" --as-of {instant}',
         "  .venv/bin/labctl verify",
         "  .venv/bin/labctl status",

@@ -106,4 +106,4 @@ def _not_written(name: str) -> LabError:
 
 
 def _rebuild_hint(name: str) -> str:
-    return f"labctl rebuild {name} writes it again from bronze"
+    return f"labctl table rebuild {name} writes it again from bronze"

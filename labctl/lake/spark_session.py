@@ -37,7 +37,7 @@ class SparkLake:
         conf = {
             **engine.conf(self._path),
             **storage.spark_conf,
-            "spark.app.name": "labctl notebook",
+            "spark.app.name": "labctl client notebook",
         }
         builder = SparkSession.builder
         for key, value in conf.items():

@@ -16,5 +16,5 @@ def test_the_next_command_asks_by_the_sql_endpoint() -> None:
     title, first, second, *_ = lines
     assert title == "Next:"
     labctl = [".venv/bin/labctl", "--lab", "second"]
-    assert shlex.split(first) == [*labctl, "sql", "-c", SQL]
+    assert shlex.split(first) == [*labctl, "athena", "shell", "-c", SQL]
     assert shlex.split(second) == [*labctl, "query", SQL, "--as-of", "2026"]

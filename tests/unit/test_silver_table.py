@@ -56,7 +56,7 @@ def test_a_lost_file_is_named_with_the_next_step(table: SilverTable) -> None:
         with pytest.raises(LabError, match=f"item is damaged: its file {newest} is miss") as caught:
             look()
         assert caught.value.hint
-        assert "labctl rebuild shop.item" in caught.value.hint
+        assert "labctl table rebuild shop.item" in caught.value.hint
 
 
 @pytest.mark.parametrize(
