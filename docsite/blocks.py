@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from docsite.containers import containers_table
+from docsite.container_table import containers_table
 from docsite.docstrings import attributes, functions
 from docsite.keys import aws_keys, keys
 from docsite.suites import suites_table

@@ -14,9 +14,9 @@ import orjson
 from anyio import CapacityLimiter, to_thread
 
 from lakeapi.cache import Cache, CacheAwayError
-from lakeapi.errors import LakeTimeoutError, LakeUnavailableError
 from lakeapi.metrics import Metrics
 from lakeapi.models import Model
+from lakeapi.problems import LakeTimeoutError, LakeUnavailableError
 from lakeapi.settings import Settings
 from lakeapi.versions import Versions
 

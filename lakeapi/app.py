@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from lakeapi import documents, endpoints, errors
+from lakeapi import documents, endpoints, problems
 from lakeapi.hosts import Hosts
 from lakeapi.observing import REQUEST_ID, Observing, log_as_json
 from lakeapi.service import Service
@@ -51,7 +51,7 @@ def application(settings: Settings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    errors.install(app)
+    problems.install(app)
     app.include_router(endpoints.router(service, PREFIX))
     documents.install(app, service, PREFIX)
     if settings.cors_origins:

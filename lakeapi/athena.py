@@ -11,8 +11,8 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from lakeapi.errors import LakeTimeoutError, LakeUnavailableError
 from lakeapi.metrics import Metrics
+from lakeapi.problems import LakeTimeoutError, LakeUnavailableError
 from lakeapi.settings import Settings
 
 if TYPE_CHECKING:

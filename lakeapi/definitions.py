@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from lakeapi import statements
 from lakeapi.athena import Athena
-from lakeapi.errors import LakeUnavailableError
+from lakeapi.problems import LakeUnavailableError
 from lakeapi.settings import Settings
 
 __all__ = ["Definitions"]

@@ -13,8 +13,8 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from lakeapi.errors import PROBLEM
 from lakeapi.models import Health
+from lakeapi.problems import PROBLEM
 from lakeapi.service import Service
 
 __all__ = ["install"]

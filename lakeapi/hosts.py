@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lakeapi.errors import problem
+from lakeapi.problems import problem
 
 __all__ = ["Hosts", "is_allowed"]
 

@@ -13,8 +13,8 @@ import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lakeapi.errors import problem
 from lakeapi.metrics import Metrics
+from lakeapi.problems import problem
 
 __all__ = ["Observing", "log_as_json"]
 

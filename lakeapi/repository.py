@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from lakeapi import statements
 from lakeapi.athena import Athena, Row
 from lakeapi.definitions import Definitions
-from lakeapi.errors import LakeUnavailableError
 from lakeapi.models import BuyerLikes, Model, SaleBySeller, SalesByCategory
+from lakeapi.problems import LakeUnavailableError
 from lakeapi.settings import Settings
 from lakeapi.statements import Resource
 

@@ -13,9 +13,9 @@ from lakeapi.answers import Answers
 from lakeapi.athena import Athena, clients
 from lakeapi.cache import Cache
 from lakeapi.definitions import Definitions
-from lakeapi.errors import LakeTimeoutError, LakeUnavailableError
 from lakeapi.metrics import Metrics
 from lakeapi.models import Component, Health
+from lakeapi.problems import LakeTimeoutError, LakeUnavailableError
 from lakeapi.repository import Repository
 from lakeapi.settings import Settings
 from lakeapi.versions import Versions

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from anyio import CapacityLimiter, to_thread
 from botocore.exceptions import BotoCoreError, ClientError
 
-from lakeapi.errors import LakeUnavailableError
+from lakeapi.problems import LakeUnavailableError
 from lakeapi.settings import Settings
 from lakeapi.views import Ref, tables_of_view
 

@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from lakeapi.errors import LakeUnavailableError
+from lakeapi.problems import LakeUnavailableError
 
 if TYPE_CHECKING:
     from mypy_boto3_glue.type_defs import TableTypeDef

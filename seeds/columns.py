@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seeds.schema import Table
+from seeds.table_declarations import Table
 
 __all__ = [
     "Flags",

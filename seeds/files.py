@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from labctl.errors import ExitCode, LabError
-from seeds.schema import Column, Table
+from seeds.table_declarations import Column, Table
 
 __all__ = ["AnyColumn", "DataFile", "Parser", "bad_input", "read_files", "typed"]
 

@@ -22,8 +22,8 @@ from sqlapi.athena.workgroups import Workgroups
 from sqlapi.catalog.column_statistics import ColumnStatistics
 from sqlapi.catalog.definitions import Definitions
 from sqlapi.catalog.glue import Glue
-from sqlapi.protocol.app import application
 from sqlapi.protocol.connections import BoundedProtocol
+from sqlapi.protocol.http_app import application
 from sqlapi.settings import Settings
 from sqlapi.source import TableSource
 from sqlapi.storage import Storage

@@ -23,11 +23,11 @@ from sqlapi.catalog.information_schema import Asked
 from sqlapi.catalog.reading import Reader
 from sqlapi.catalog.table_inputs import names_of
 from sqlapi.catalog.views import is_view, view_text
-from sqlapi.protocol.errors import ApiError
+from sqlapi.protocol.protocol_errors import ApiError
 from sqlapi.source import SourceError, TableSource
 from sqlapi.sql.arrow import named
 from sqlapi.sql.engine import Engine
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.translate import translate
 from sqlapi.storage import Storage
 

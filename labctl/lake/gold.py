@@ -20,8 +20,8 @@ from labctl.lake.query_text import read_query, unusable
 from labctl.tables import GOLD
 from sqlapi.catalog.glue_types import of_glue
 from sqlapi.catalog.views import is_view, view_input, view_text
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.scope import Table
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.translate import translate
 from sqlapi.sql.types import Type
 

@@ -19,8 +19,8 @@ from labctl.lake.query_text import unusable
 from labctl.lake.spark_text import AGGREGATES, spark_tree, written
 from lakecontract.bookkeeping import BOOKKEEPING
 from lakecontract.gold_definition import GROUPS, KEY, GoldDefinition
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.scope import Table
+from sqlapi.sql.statement_errors import SqlError
 
 __all__ = ["definitions"]
 

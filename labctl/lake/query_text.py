@@ -12,7 +12,7 @@ from sqlglot import exp
 from labctl.errors import ExitCode, LabError
 from lakecontract.regular_files import read_text
 from sqlapi.sql.dialect import parse_query
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 
 __all__ = ["QueryText", "read_query", "unusable"]
 

@@ -18,7 +18,7 @@ from labctl.lake.objectstore import LakeStorage
 from labctl.lake.safe_reading import explained, reading
 from labctl.lake.view import COMMIT_TIME, LATEST, View, live_rows
 from lakecontract.deletes import DELETED
-from sqlapi.hudi.table import HudiTable
+from sqlapi.hudi.hudi_table import HudiTable
 from sqlapi.hudi.table_copies import TableCopies
 from sqlapi.source import Comparison
 from sqlapi.table_format import History, Slice, StoredTable

@@ -14,8 +14,8 @@ from sqlglot import exp
 
 from lakecontract.gold_definition import INPUT
 from sqlapi.sql.dialect import parse_query
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.scope import Schema
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import Type
 
 __all__ = ["AGGREGATES", "SparkText", "spark_tree", "spark_type", "written"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from labctl.promote.connections import interfaces
+from labctl.promote.network_connections import interfaces
 from labctl.promote.promotion import Promotion
 from labctl.promote.rds import engine_name
 

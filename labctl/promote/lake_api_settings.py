@@ -7,7 +7,7 @@ from typing import Any
 
 from labctl.config.aws import RESULTS
 from labctl.extras import require_extra
-from labctl.promote.connections import API_PORT, CACHE_PORT
+from labctl.promote.network_connections import API_PORT, CACHE_PORT
 from labctl.promote.promotion import Promotion
 from labctl.tables import LabTable
 from lakeapi.tables import Tables

@@ -88,7 +88,7 @@ def _check_code(lab: Lab, paths: list[Path]) -> None:
         return
     # labctl's own package always fits.
     require_contract(lab.project)
-    program = f"import sys; sys.path.insert(0, sys.argv[1]); import {PACKAGE}.app"
+    program = f"import sys; sys.path.insert(0, sys.argv[1]); import {PACKAGE}.spark_process"
     done = subprocess.run(
         [sys.executable, "-P", "-c", program, str(folder)],
         capture_output=True,

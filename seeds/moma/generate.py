@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from seeds import schema
+from seeds import table_declarations
 from seeds.columns import Ints, filled, null_where, pick, stream, weighted
 from seeds.moma import words
 from seeds.moma.artworks import draw_artworks
@@ -46,7 +46,7 @@ _GAPS = (
 
 def row_counts(scale: float = 1.0) -> dict[str, int]:
     """Rows per table at a scale; LabError (usage) for one that makes no data set."""
-    return schema.row_counts(TABLES, scale)
+    return table_declarations.row_counts(TABLES, scale)
 
 
 def generate(scale: float = 1.0) -> dict[str, pa.Table]:

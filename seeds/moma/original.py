@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from seeds.files import DataFile, bad_input, read_files, typed
-from seeds.schema import Table
+from seeds.table_declarations import Table
 
 __all__ = ["read_original"]
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from importlib import resources
 
 from labctl.datasets.data_set import DataSet, FollowedRow, TextColumn
-from seeds.schema import Column, Table
+from seeds.table_declarations import Column, Table
 from seeds.tickit.generate import generate, row_counts
 from seeds.tickit.original import read_original
 from seeds.tickit.schema import TABLES

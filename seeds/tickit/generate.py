@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from seeds import schema
+from seeds import table_declarations
 from seeds.columns import (
     Ints,
     Values,
@@ -48,7 +48,7 @@ Column: TypeAlias = "npt.NDArray[np.generic] | Values | Sequence[object]"
 
 def row_counts(scale: float = 1.0) -> dict[str, int]:
     """Rows per table at a scale; LabError (usage) for one that makes no data set."""
-    return schema.row_counts(TABLES, scale)
+    return table_declarations.row_counts(TABLES, scale)
 
 
 def generate(scale: float = 1.0) -> dict[str, pa.Table]:

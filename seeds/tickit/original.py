@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from seeds.files import AnyColumn, DataFile, Parser, bad_input, read_files, typed
-from seeds.schema import Column, Table
+from seeds.table_declarations import Column, Table
 
 __all__ = ["read_original"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from seeds.schema import Table, columns
+from seeds.table_declarations import Table, columns
 
 __all__ = ["TABLES"]
 

@@ -15,10 +15,10 @@ from lakecontract.gold_definition import GoldDefinition, read_definitions
 from lakecontract.options import Options
 from lakecontract.properties import TOPIC_KEY, TableConfig, load_tables, named_tables
 from lakecontract.sink_config import load_sink_config
+from lakehouse.bronze.bronze_status import bronze_status
 from lakehouse.bronze.feed import BronzeFeed
 from lakehouse.bronze.folders import bronze_folders
 from lakehouse.bronze.retention import Retention
-from lakehouse.bronze.status import bronze_status
 from lakehouse.bronze.topics import BronzeTopics
 from lakehouse.bronze.writer import BronzeWriter
 from lakehouse.catalog_sync import CatalogSync
@@ -36,7 +36,7 @@ from lakehouse.registry import SchemaRegistry
 from lakehouse.schema_memory import LakeSchemas
 from lakehouse.storage import LakeFiles
 from lakehouse.supervisor import Feed, Supervisor, Worker
-from lakehouse.table import TableWriter
+from lakehouse.table_ingestion import TableWriter
 from lakehouse.warmup import WarmUp
 
 __all__ = ["Application"]

@@ -27,7 +27,7 @@ from lakecontract.wire import (
 from lakehouse.mapping import Field, WriterSchema
 from lakehouse.record_keys import RecordKeys
 from lakehouse.registry import SchemaRegistry
-from lakehouse.schema import POSITION_COLUMNS
+from lakehouse.schema_changes import POSITION_COLUMNS
 from lakehouse.truncates import Truncate, UnorderedError
 from lakehouse.unavailable import is_unavailable, unavailable_reason
 

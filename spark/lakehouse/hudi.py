@@ -19,7 +19,7 @@ from lakehouse.key_generator import KeyGenerator
 from lakehouse.layout import Layout, check_layout
 from lakehouse.placement import MOVED
 from lakehouse.progress import moment
-from lakehouse.schema import has_elements, widened_columns
+from lakehouse.schema_changes import has_elements, widened_columns
 from lakehouse.small_commits import MOST_ROWS, SmallCommits
 from lakehouse.storage import LakeFiles
 

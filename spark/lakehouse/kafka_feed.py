@@ -16,11 +16,11 @@ from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import Decoder, Undecodable
 from lakehouse.first_load import FirstLoad
 from lakehouse.kafka import Kafka, Topics
-from lakehouse.query import KafkaQuery
+from lakehouse.kafka_query import KafkaQuery
 from lakehouse.registry import SchemaRegistry
 from lakehouse.replay import Replay
-from lakehouse.table import TableWriter
 from lakehouse.table_batch import BatchPart, summarize, unseen
+from lakehouse.table_ingestion import TableWriter
 from lakehouse.tombstones import LOOK_BACK, Change, lost_deletes, unexplained
 from lakehouse.topic_identity import TopicState
 from lakehouse.truncates import Truncate, UnorderedError, last_of

@@ -30,7 +30,7 @@ from lakecontract.deletes import DELETED, LIVE, MARK
 from lakecontract.errors import PermanentError, SchemaChangeError
 from lakecontract.partitions import FIELDS
 from lakecontract.properties import TableConfig
-from lakehouse.schema import POSITION_COLUMNS
+from lakehouse.schema_changes import POSITION_COLUMNS
 
 __all__ = ["MOVED", "Arranged", "Placement", "check_columns"]
 

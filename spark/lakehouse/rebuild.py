@@ -21,7 +21,7 @@ from lakehouse.hudi import HudiTable
 from lakehouse.layout import Layout
 from lakehouse.placement import check_columns
 from lakehouse.record_keys import RecordKeys
-from lakehouse.schema import merge_schemas
+from lakehouse.schema_changes import merge_schemas
 from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import next_offsets, summarize
 from lakehouse.truncates import Truncate, UnorderedError, emptied, last_of

@@ -16,8 +16,8 @@ from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import FLAG_BAD, Decoder, Undecodable
 from lakehouse.kafka import RECORD, Kafka
 from lakehouse.progress import now
-from lakehouse.table import TableWriter
 from lakehouse.table_batch import summarize
+from lakehouse.table_ingestion import TableWriter
 
 __all__ = ["Replay", "overtaken"]
 

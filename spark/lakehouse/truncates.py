@@ -11,7 +11,7 @@ from pyspark.sql.types import StructType
 
 from lakecontract.deletes import DELETED, MARK
 from lakecontract.errors import UnusableSchemaError
-from lakehouse.schema import POSITION_COLUMNS
+from lakehouse.schema_changes import POSITION_COLUMNS
 
 __all__ = [
     "Truncate",

@@ -19,7 +19,7 @@ from pyspark.sql.avro.functions import from_avro, to_avro
 from lakecontract.properties import TableConfig
 from lakehouse.decode import FLAG_BAD
 from lakehouse.hudi import HudiTable
-from lakehouse.schema import POSITION_COLUMNS
+from lakehouse.schema_changes import POSITION_COLUMNS
 from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import summarize
 

@@ -14,9 +14,9 @@ from sqlapi.catalog.glue import Glue
 from sqlapi.catalog.information_schema import SCHEMA
 from sqlapi.catalog.matching import matching_hive
 from sqlapi.catalog.views import is_view, view_input, view_text
-from sqlapi.protocol.app import Members
-from sqlapi.protocol.errors import ApiError
-from sqlapi.sql.errors import SqlError
+from sqlapi.protocol.http_app import Members
+from sqlapi.protocol.protocol_errors import ApiError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import Type
 from sqlapi.storage import Storage
 

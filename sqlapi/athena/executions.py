@@ -15,10 +15,10 @@ from sqlapi.athena.results import Line, Page, Results
 from sqlapi.athena.statements import Statement, parse
 from sqlapi.athena.workgroups import ENGINE, Workgroups
 from sqlapi.catalog.definitions import page, seconds, with_token
-from sqlapi.protocol.app import Members, Operations
-from sqlapi.protocol.errors import ApiError, invalid_request
+from sqlapi.protocol.http_app import Members, Operations
+from sqlapi.protocol.protocol_errors import ApiError, invalid_request
 from sqlapi.settings import Settings
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.storage import LocationError
 from sqlapi.store import Row, Store
 

@@ -21,8 +21,8 @@ from sqlapi.athena.outcome import Outcome, Work
 from sqlapi.athena.queries import QueryStatements
 from sqlapi.athena.results import Results
 from sqlapi.athena.statements import Statement
-from sqlapi.protocol.errors import ApiError
-from sqlapi.sql.errors import SqlError
+from sqlapi.protocol.protocol_errors import ApiError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.storage import LocationError
 from sqlapi.store import Store
 from sqlapi.workers.run import Run, StoppedError

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlapi.athena.tables_written import Target
 from sqlapi.catalog.files import column_type
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import Type, can_coerce
 
 __all__ = ["insert_columns", "insert_query", "insert_target"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlapi.catalog.definitions import Definitions, page, with_token
 from sqlapi.catalog.matching import PatternError, matching
-from sqlapi.protocol.app import Members, Operations
-from sqlapi.protocol.errors import ApiError
+from sqlapi.protocol.http_app import Members, Operations
+from sqlapi.protocol.protocol_errors import ApiError
 
 __all__ = ["Metadata"]
 

@@ -20,8 +20,8 @@ from sqlapi.catalog.definitions import Definitions
 from sqlapi.catalog.glue import Glue
 from sqlapi.catalog.table_inputs import place_of, s3_place
 from sqlapi.catalog.views import is_view
-from sqlapi.protocol.errors import ApiError
-from sqlapi.sql.errors import SqlError
+from sqlapi.protocol.protocol_errors import ApiError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import Type
 from sqlapi.storage import LocationError, Storage
 from sqlapi.workers.jobs import Answered, Describe, Explain, Select, Write

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from sqlapi.athena.layout import BLOCK_BYTES, PAGE_ROWS, Layout
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.text import as_text
 from sqlapi.sql.types import Type
 from sqlapi.storage import Storage

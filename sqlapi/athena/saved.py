@@ -9,9 +9,9 @@ from psycopg.types.json import Jsonb
 from sqlapi.athena.statements import parse
 from sqlapi.athena.workgroups import Workgroups
 from sqlapi.catalog.definitions import page, seconds, with_token
-from sqlapi.protocol.app import Members, Operations
-from sqlapi.protocol.errors import ApiError, invalid_request
-from sqlapi.sql.errors import SqlError
+from sqlapi.protocol.http_app import Members, Operations
+from sqlapi.protocol.protocol_errors import ApiError, invalid_request
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.store import Row, Store
 
 __all__ = ["Saved"]

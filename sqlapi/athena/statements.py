@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlapi.athena.hive_statements import parse_hive
 from sqlapi.sql.budget import check_length
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 
 __all__ = ["Statement", "parse"]
 

@@ -14,8 +14,8 @@ from sqlapi.catalog.definitions import Definitions
 from sqlapi.catalog.glue import Glue
 from sqlapi.catalog.glue_types import of_glue
 from sqlapi.catalog.views import is_view
-from sqlapi.protocol.errors import ApiError
-from sqlapi.sql.errors import SqlError
+from sqlapi.protocol.protocol_errors import ApiError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.storage import LocationError, Storage
 
 __all__ = ["TableStatements", "read_only"]

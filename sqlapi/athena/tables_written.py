@@ -14,7 +14,7 @@ from pyarrow import parquet
 
 from sqlapi.athena.partitions import partitions
 from sqlapi.sql.arrow import named
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.text import as_text
 from sqlapi.sql.types import Type
 from sqlapi.storage import LocationError, Storage

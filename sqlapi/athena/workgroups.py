@@ -5,8 +5,8 @@ from __future__ import annotations
 from psycopg.types.json import Jsonb
 
 from sqlapi.catalog.definitions import page, seconds, with_token
-from sqlapi.protocol.app import Members, Operations
-from sqlapi.protocol.errors import ApiError, invalid_request
+from sqlapi.protocol.http_app import Members, Operations
+from sqlapi.protocol.protocol_errors import ApiError, invalid_request
 from sqlapi.settings import Settings
 from sqlapi.storage import LocationError, Storage
 from sqlapi.store import Row, Store

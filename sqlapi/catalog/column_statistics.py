@@ -5,8 +5,8 @@ from __future__ import annotations
 from psycopg.types.json import Jsonb
 
 from sqlapi.catalog.definitions import Definitions
-from sqlapi.protocol.app import Members, Operations
-from sqlapi.protocol.errors import ApiError
+from sqlapi.protocol.http_app import Members, Operations
+from sqlapi.protocol.protocol_errors import ApiError
 
 __all__ = ["ColumnStatistics"]
 

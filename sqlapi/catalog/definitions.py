@@ -15,7 +15,7 @@ from sqlapi.catalog.information_schema import Asked
 from sqlapi.catalog.information_schema import rows as information_rows
 from sqlapi.catalog.table_inputs import names_of, place_of, s3_place, table_input
 from sqlapi.catalog.views import is_view
-from sqlapi.protocol.errors import ApiError
+from sqlapi.protocol.protocol_errors import ApiError
 from sqlapi.source import MergeView, SourceError, SourceTable, TableSource
 from sqlapi.store import Row, Store
 

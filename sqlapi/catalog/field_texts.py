@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from sqlapi.sql.arrow import arrow_type, of_texts
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import Type
 
 __all__ = ["converted", "of_partition"]

@@ -14,7 +14,7 @@ from sqlapi.catalog.line_files import FILE, read_json, read_text, values_array
 from sqlapi.source import PATH
 from sqlapi.sources.parquet_rows import parquet_rows
 from sqlapi.sql.arrow import arrow_type, of_texts
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import Type
 from sqlapi.storage import Storage
 

@@ -12,8 +12,8 @@ from sqlapi.catalog.definitions import Definitions, page, seconds, with_token
 from sqlapi.catalog.matching import PatternError, matching
 from sqlapi.catalog.partition_filter import ExpressionError, partition_filter
 from sqlapi.catalog.table_inputs import partition_input
-from sqlapi.protocol.app import Members, Operations
-from sqlapi.protocol.errors import ApiError
+from sqlapi.protocol.http_app import Members, Operations
+from sqlapi.protocol.protocol_errors import ApiError
 from sqlapi.source import SourceError
 from sqlapi.store import Row
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import (
     BIGINT,
     BOOLEAN,

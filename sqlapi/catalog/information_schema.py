@@ -12,7 +12,7 @@ import pyarrow as pa
 from sqlapi.catalog.glue_types import shown_type
 from sqlapi.catalog.views import is_view, view_text
 from sqlapi.sql.arrow import arrow_type
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import BIGINT, VARCHAR, Type
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from sqlapi.catalog.field_texts import converted
 from sqlapi.sql.arrow import arrow_type
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import Type
 from sqlapi.storage import Storage
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 
 __all__ = ["PatternError", "matching", "matching_hive"]
 

@@ -16,7 +16,7 @@ from sqlapi.catalog.files import Files, Partition, column_type, partition_rows
 from sqlapi.catalog.information_schema import Asked
 from sqlapi.catalog.table_inputs import partition_values
 from sqlapi.catalog.views import is_view, view_text
-from sqlapi.protocol.errors import ApiError
+from sqlapi.protocol.protocol_errors import ApiError
 from sqlapi.source import (
     PATH,
     Comparison,
@@ -26,8 +26,8 @@ from sqlapi.source import (
     TableSource,
 )
 from sqlapi.sql.arrow import arrow_type, positional
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.scope import Table
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import Type, of_arrow
 from sqlapi.storage import LocationError, Storage
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from sqlapi.hudi import hive_form
 from sqlapi.source import MergeView, SourceTable
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import of_arrow
 
 __all__ = [

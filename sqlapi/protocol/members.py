@@ -13,7 +13,7 @@ from botocore.loaders import Loader
 from botocore.model import ListShape, MapShape, OperationModel, ServiceModel, Shape, StructureShape
 from botocore.validate import ParamValidator
 
-from sqlapi.protocol.errors import ApiError
+from sqlapi.protocol.protocol_errors import ApiError
 
 __all__ = ["INVALID", "AbsentError", "Members", "model", "read_members"]
 

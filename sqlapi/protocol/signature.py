@@ -13,7 +13,7 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from sqlapi.protocol.errors import ApiError
+from sqlapi.protocol.protocol_errors import ApiError
 
 __all__ = ["Request", "check", "check_headers"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import Type
 
 __all__ = ["arrow_type", "named", "of_texts", "positional"]

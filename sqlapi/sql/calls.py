@@ -15,12 +15,12 @@ from sqlapi.sql.binding import applied
 from sqlapi.sql.budget import too_deep
 from sqlapi.sql.code import Code, coerced, text
 from sqlapi.sql.dialect import shown
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions import AGGREGATES, LAMBDAS, SCALARS, WINDOWS
 from sqlapi.sql.functions.aggregates import Call
 from sqlapi.sql.operators import compare
 from sqlapi.sql.parts import check_parts
 from sqlapi.sql.risks import refuses
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import INTEGER, UNKNOWN, VARCHAR, YEAR_TO_MONTH, Type, common
 
 if TYPE_CHECKING:

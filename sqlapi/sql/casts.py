@@ -8,10 +8,10 @@ from sqlglot import exp
 
 from sqlapi.sql.code import Code, failing, text
 from sqlapi.sql.dialect import WRITTEN, shown
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.grammar import TYPE_NAMES
 from sqlapi.sql.literals import whole
 from sqlapi.sql.operators import scaled
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import (
     BIGINT,
     BOOLEAN,

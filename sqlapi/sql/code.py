@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlapi.sql.budget import spend
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import UNKNOWN, Type, can_coerce
 
 __all__ = [

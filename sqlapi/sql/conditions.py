@@ -13,9 +13,9 @@ from sqlapi.sql.binding import applied
 from sqlapi.sql.calls import Calls
 from sqlapi.sql.code import Code, coerced, failing, not_applicable
 from sqlapi.sql.dialect import shown
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.operators import compare
 from sqlapi.sql.parts import check_parts
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import BOOLEAN, VARCHAR, Type, common
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from sqlglot.parsers.trino import TrinoParser
 from sqlglot.tokenizer_core import TokenType
 
 from sqlapi.sql.budget import check_length, too_deep
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.grammar import check_tokens
 from sqlapi.sql.json_calls import PARSERS as JSON_PARSERS
+from sqlapi.sql.statement_errors import SqlError
 
 __all__ = ["AthenaText", "TypedLiteral", "bound", "parse_query", "shown", "tokens"]
 

@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from sqlapi.source import Comparison
 from sqlapi.sql.code import FAILURE
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.macros import MACROS
 from sqlapi.sql.one_select import changing_nothing, one_select
 from sqlapi.sql.pushdown import comparisons, texts
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.translate import Translation
 from sqlapi.sql.udfs import UDFS, null_safe
 

@@ -16,7 +16,6 @@ from sqlapi.sql.casts import cast, type_of
 from sqlapi.sql.code import Code, coerced, failing, text
 from sqlapi.sql.conditions import COMPARISONS, Conditions
 from sqlapi.sql.dialect import TypedLiteral, shown
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions.dates import field
 from sqlapi.sql.functions.registry import SCALARS
 from sqlapi.sql.functions.sql_json import json_call
@@ -26,6 +25,7 @@ from sqlapi.sql.operators import arithmetic, compare, concatenated, negated
 from sqlapi.sql.parts import check_parts, position
 from sqlapi.sql.risks import may_fail
 from sqlapi.sql.scope import Context, Scope
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import (
     BIGINT,
     BOOLEAN,

@@ -7,7 +7,7 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 
 __all__ = ["PARSERS", "JsonCall"]
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sqlapi.sql.code import Code, text
 from sqlapi.sql.dialect import shown
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import (
     BIGINT,
     DAY_TO_SECOND,

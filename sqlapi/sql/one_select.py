@@ -14,8 +14,8 @@ from typing import Any
 import duckdb
 
 from sqlapi.sql.budget import too_deep
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.macros import MACROS
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.udfs import UDFS
 
 __all__ = ["KNOWN_FUNCTIONS", "UnknownStatementError", "changing_nothing", "one_select"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlapi.sql.code import Code, coerced, failing, not_applicable
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import (
     BIGINT,
     BOOLEAN,

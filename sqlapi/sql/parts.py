@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlapi.sql.dialect import TypedLiteral, shown
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.json_calls import JsonCall
+from sqlapi.sql.statement_errors import SqlError
 
 __all__ = ["check_parts", "position"]
 

@@ -12,12 +12,12 @@ from sqlapi.sql.budget import spend, too_deep
 from sqlapi.sql.calls import is_aggregate, ordering, with_windows
 from sqlapi.sql.code import Code, coerced
 from sqlapi.sql.dialect import shown
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.expressions import Expressions
 from sqlapi.sql.literals import whole
 from sqlapi.sql.parts import check_parts
 from sqlapi.sql.relations import Relations
 from sqlapi.sql.scope import Context, Scope
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import Type, common
 
 __all__ = ["Queries", "Selected"]

@@ -11,11 +11,11 @@ from sqlglot import exp
 
 from sqlapi.sql.code import Code, coerced, identifier
 from sqlapi.sql.dialect import parse_query, shown
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.expressions import Expressions
 from sqlapi.sql.operators import compare
 from sqlapi.sql.parts import check_parts
 from sqlapi.sql.scope import Column, Context, Relation, Scope
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import BIGINT, Type, common
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Protocol
 
 from sqlapi.sql.code import Code
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import Type
 
 __all__ = ["Column", "Context", "Relation", "Schema", "Scope", "Table"]

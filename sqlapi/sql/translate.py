@@ -10,9 +10,9 @@ from sqlglot.tokenizer_core import TokenType
 
 from sqlapi.sql.budget import budget, spend, too_deep
 from sqlapi.sql.dialect import bound, parse_query, tokens
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.query import Queries
 from sqlapi.sql.scope import Context, Schema, Table
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import Type
 
 __all__ = ["Translation", "translate", "with_parameters"]

@@ -8,7 +8,7 @@ from itertools import zip_longest
 import pyarrow as pa
 
 from sqlapi.sql.budget import check_type
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 
 __all__ = [
     "BIGINT",

@@ -31,7 +31,6 @@ from sqlapi.sql.encodings import (
     unpack,
     xxhash64,
 )
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.java_math import (
     cbrt,
     guarded,
@@ -69,7 +68,8 @@ from sqlapi.sql.number_texts import (
     real_cast,
     short_number,
 )
-from sqlapi.sql.words import combinations, luhn, soundex, split_to_pairs
+from sqlapi.sql.scalar_functions import combinations, luhn, soundex, split_to_pairs
+from sqlapi.sql.statement_errors import SqlError
 
 __all__ = ["UDFS", "check_pattern", "null_safe"]
 

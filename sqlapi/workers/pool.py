@@ -15,9 +15,9 @@ from contextlib import suppress
 from multiprocessing.connection import wait
 from typing import Any
 
-from sqlapi.protocol.errors import ApiError
+from sqlapi.protocol.protocol_errors import ApiError
 from sqlapi.source import SourceError
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.workers.jobs import Answered, Begun, Call, Called, Failed, Job, Ready, Setup
 
 __all__ = [

@@ -13,7 +13,7 @@ from sqlapi.catalog.information_schema import Asked
 from sqlapi.catalog.reading import Reader
 from sqlapi.source import Comparison, MergeView, SourceTable, TableSource
 from sqlapi.sql.engine import Engine, Run
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.translate import Translation, translate, with_parameters
 from sqlapi.workers.jobs import Answered, Describe, Explain, Job, Select, Setup, Write
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlapi.source import SourceError
 from sqlapi.sql.engine import Engine
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.workers.jobs import Answered, Begun, Call, Called, Failed, Job, Ready, Setup
 from sqlapi.workers.limits import (
     MIB,

@@ -46,7 +46,7 @@ def test_a_copy_of_it_takes_its_place(project: Path) -> None:
     assert application_package(project) == project / "spark" / "lakehouse"
     assert own_jar(project).is_file()
     files = set(application_files(project))
-    assert {project / APPLICATION, project / "spark" / "lakehouse" / "app.py"} <= files
+    assert {project / APPLICATION, project / "spark" / "lakehouse" / "application.py"} <= files
     assert Path(lakecontract.__path__[0]) / "options.py" in files
     require_contract(project)
 
@@ -90,7 +90,7 @@ def test_the_application_itself_refuses_another_contract_before_it_uses_it(tmp_p
     (tmp_path / "lakecontract").mkdir()
     (tmp_path / "lakecontract" / "__init__.py").write_text("VERSION = 7\n", encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-P", "-c", "import lakehouse.app"],
+        [sys.executable, "-P", "-c", "import lakehouse.spark_process"],
         env={"PYTHONPATH": f"{tmp_path}:{shipped_package().parent}"},
         capture_output=True,
         text=True,

@@ -20,7 +20,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from labctl.shipped import shipped
 from lakeapi import connections as of_lakeapi
-from lakehouse import status
+from lakehouse import status_server
 from sqlapi.protocol import connections as of_sqlapi
 from tests.ports import free_port
 from tests.unit.hanging import Watch
@@ -55,9 +55,9 @@ def port(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
     """Of a server that keeps a few idle connections."""
     match request.param:
         case "silver":
-            monkeypatch.setattr(status, "_MOST_CONNECTIONS", FEW)
+            monkeypatch.setattr(status_server, "_MOST_CONNECTIONS", FEW)
             port = free_port()
-            server = status.StatusServer("127.0.0.1", port, dict, {}, {}, None)
+            server = status_server.StatusServer("127.0.0.1", port, dict, {}, {}, None)
             server.start()
             yield port
             server.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -75,3 +76,23 @@ def test_labctl_and_the_application_meet_in_the_contract_alone() -> None:
     ):
         for path in (REPOSITORY / folder).rglob("*.py"):
             assert not packages_used(path) & forbidden, path
+
+
+OF_EVERY_PACKAGE = {"__init__.py", "__main__.py"}
+
+
+def test_a_file_is_found_by_its_name() -> None:
+    """No name of a module occurs more than twice, in what ships and in `docsite` and `release`."""
+    folders = (
+        "docsite",
+        "labctl",
+        "lakeapi",
+        "lakecontract",
+        "release",
+        "seeds",
+        "spark",
+        "sqlapi",
+    )
+    paths = (path for folder in folders for path in (REPOSITORY / folder).rglob("*.py"))
+    names = Counter(path.name for path in paths if path.name not in OF_EVERY_PACKAGE)
+    assert {name: number for name, number in names.items() if number > 2} == {}

@@ -13,7 +13,7 @@ import pytest
 from labctl.errors import ExitCode, LabError
 from seeds.moma import TABLES, generate
 from seeds.moma.original import read_original
-from seeds.schema import Table
+from seeds.table_declarations import Table
 
 ARTISTS = "moma_public_artists.txt"
 HEADER = "artist_id|name|nationality|gender|birth_year|death_year\n"

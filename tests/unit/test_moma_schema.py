@@ -16,7 +16,7 @@ from labctl.config.endpoints import SourceDatabase
 from labctl.datasets import data_set, data_sets
 from labctl.datasets.loading import sources_of
 from seeds.moma import DATA_SET, TABLES, ddl
-from seeds.schema import Table
+from seeds.table_declarations import Table
 
 
 def created_columns(table: Table) -> dict[str, tuple[str, bool]]:

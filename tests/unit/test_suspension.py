@@ -15,7 +15,7 @@ from labctl.config.lab_config import LabConfig
 from labctl.services import silver_service
 from labctl.services.local_endpoints import loopback_endpoints
 from labctl.services.service import Context, Suspension
-from lakehouse.status import StatusServer
+from lakehouse.status_server import StatusServer
 from tests.ports import free_port
 from tests.unit.service_context import PORTS, PROJECT, SECRET, NamedParts, context_of
 

@@ -29,7 +29,7 @@ ELSEWHERE = {
 """Modules and folders that may know Hudi, each with its reason."""
 OPENING = {"labctl/lake/silver_table.py", "sqlapi/sources/bucket.py"}
 """Modules that open tables. All others use `sqlapi.table_format`."""
-OPENERS = {"sqlapi.hudi.opened": "Opened", "sqlapi.hudi.table": "HudiTable"}
+OPENERS = {"sqlapi.hudi.opened": "Opened", "sqlapi.hudi.hudi_table": "HudiTable"}
 
 
 def modules() -> Iterator[str]:

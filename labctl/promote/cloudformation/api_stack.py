@@ -13,8 +13,8 @@ from labctl.promote.aws_names import Names
 from labctl.promote.cloudformation.api_policies import LOG_STREAMS, start_policies, task_policies
 from labctl.promote.cloudformation.policies import trust
 from labctl.promote.cloudformation.template import Json, Template, attribute, ref, tag_list
-from labctl.promote.connections import API_PORT, CACHE_PORT, HTTP, HTTPS, listener_ports
 from labctl.promote.lake_api_settings import environment, setting_name
+from labctl.promote.network_connections import API_PORT, CACHE_PORT, HTTP, HTTPS, listener_ports
 from labctl.promote.promotion import Promotion
 from labctl.services.api_service import ALIVE
 

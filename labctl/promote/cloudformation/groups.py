@@ -7,7 +7,7 @@ from typing import Any
 from labctl.promote.aws_names import logical
 from labctl.promote.broker_logins import CLIENT_PORTS
 from labctl.promote.cloudformation.template import Template, attribute, tag_list
-from labctl.promote.connections import (
+from labctl.promote.network_connections import (
     ANYWHERE,
     GROUPS,
     HTTPS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from labctl.promote.connections import ANYWHERE, GROUPS, Flow, flows
+from labctl.promote.network_connections import ANYWHERE, GROUPS, Flow, flows
 from labctl.promote.rules.rule import Finding, Subject, rule
 
 __all__: list[str] = []

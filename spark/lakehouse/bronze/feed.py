@@ -18,8 +18,8 @@ from lakehouse.bronze.reader import BronzeReader, parts_in
 from lakehouse.bronze.topics import BronzeTopics
 from lakehouse.decode import FLAG_BAD, Undecodable, none_that
 from lakehouse.storage import LakeFiles
-from lakehouse.table import TableWriter
 from lakehouse.table_batch import BatchPart, summarize, with_bad
+from lakehouse.table_ingestion import TableWriter
 from lakehouse.topic_identity import TopicState
 from lakehouse.truncates import Truncate, UnorderedError, last_of
 

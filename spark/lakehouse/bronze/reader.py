@@ -22,7 +22,7 @@ from lakehouse.bronze.listing import ListedFile
 from lakehouse.decode import FLAG_BAD, column_values, columns_of, exactness
 from lakehouse.mapping import WriterSchema
 from lakehouse.record_keys import RecordKeys
-from lakehouse.schema import POSITION_COLUMNS
+from lakehouse.schema_changes import POSITION_COLUMNS
 from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import BatchPart, unseen
 from lakehouse.truncates import Truncate

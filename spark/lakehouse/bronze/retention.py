@@ -25,7 +25,7 @@ from lakecontract.errors import in_one_line
 from lakehouse.bronze.folders import BronzeFolder
 from lakehouse.bronze.listing import BronzeListing, ListedFile
 from lakehouse.bronze.topics import BronzeTopics
-from lakehouse.schema import POSITION_COLUMNS
+from lakehouse.schema_changes import POSITION_COLUMNS
 from lakehouse.storage import FileInfo, LakeFiles
 
 __all__ = ["Removal", "Retention", "removable"]

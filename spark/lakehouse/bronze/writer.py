@@ -23,8 +23,8 @@ from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import Undecodable
 from lakehouse.first_load import SilverFirst
 from lakehouse.kafka import Kafka, Topics
+from lakehouse.kafka_query import KafkaQuery
 from lakehouse.progress import WorkerProgress, now
-from lakehouse.query import KafkaQuery
 from lakehouse.registry import SchemaRegistry
 from lakehouse.topic_identity import TopicState, why_not_to_go_on
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from sqlapi.sql.casts import cast
 from sqlapi.sql.code import Code, coerced, failing
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions.registry import element_of, function, wrong_arguments
 from sqlapi.sql.macros import MOST_ELEMENTS
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import (
     BIGINT,
     BOOLEAN,

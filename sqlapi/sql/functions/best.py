@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlapi.sql.code import Code, failing
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions.aggregates import AGGREGATES, Aggregate, Call
 from sqlapi.sql.functions.registry import wrong_arguments
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import Type, array, map_of
 
 __all__: list[str] = []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlapi.sql.casts import cast, local, rounded
 from sqlapi.sql.code import Code, coerced, text
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions.registry import constant, function, simple, wrong_arguments
 from sqlapi.sql.literals import check_zone
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import (
     BIGINT,
     DATE,

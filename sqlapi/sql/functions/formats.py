@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from sqlapi.sql.code import Code, text
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions.registry import constant, function, wrong_arguments
 from sqlapi.sql.macros import LONGEST_PADDED
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import BOOLEAN, DOUBLE, UNKNOWN, VARCHAR, decimal
 
 _SPEC = r"%(?:%|-?\+?,?0?\d*(?:\.\d+)?[sSdfxXob])"

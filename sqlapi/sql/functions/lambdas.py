@@ -10,8 +10,8 @@ from sqlglot import exp
 
 from sqlapi.sql.binding import applied, bound
 from sqlapi.sql.code import Code, coerced
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions.registry import LAMBDAS, SCALARS, element_of, wrong_arguments
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import BOOLEAN, UNKNOWN, VARCHAR, array, map_of
 
 if TYPE_CHECKING:

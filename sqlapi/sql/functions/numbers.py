@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from sqlapi.sql.code import Code, coerced
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions.registry import function, simple, wrong_arguments
 from sqlapi.sql.operators import arithmetic, scaled, unscaled
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import (
     BIGINT,
     BOOLEAN,

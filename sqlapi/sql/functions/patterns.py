@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlapi.sql.code import Code, coerced, text
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions.registry import constant, function
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import BIGINT, BOOLEAN, INTEGER, UNKNOWN, VARCHAR, array
 
 _LONGEST_PATTERN = 2_000

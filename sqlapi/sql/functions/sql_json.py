@@ -10,9 +10,9 @@ from sqlglot import exp
 from sqlapi.sql.binding import bound, level_of
 from sqlapi.sql.casts import cast, json_text, type_of
 from sqlapi.sql.code import Code, coerced, failing, text
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.json_calls import JsonCall
 from sqlapi.sql.json_paths import PATH
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import BOOLEAN, DOUBLE, UNKNOWN, VARCHAR, Type
 
 __all__ = ["json_call"]

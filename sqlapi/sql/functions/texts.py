@@ -6,9 +6,9 @@ import re
 
 from sqlapi.sql.binding import applied
 from sqlapi.sql.code import Code, coerced, text
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions.registry import constant, function, simple, wrong_arguments
 from sqlapi.sql.operators import concatenated
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import (
     BIGINT,
     BOOLEAN,

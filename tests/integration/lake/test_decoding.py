@@ -21,7 +21,7 @@ from lakehouse.decode import FLAG_BAD, Decoder
 from lakehouse.mapping import WriterSchema
 from lakehouse.record_keys import RecordKeys
 from lakehouse.registry import SchemaRegistry
-from lakehouse.schema import POSITION_COLUMNS, merge_schemas
+from lakehouse.schema_changes import POSITION_COLUMNS, merge_schemas
 from lakehouse.storage import LakeFiles
 from lakehouse.truncates import Truncate, last_of
 from tests.integration.spark.change_records import column, debezium, decimal, nullable

@@ -17,7 +17,7 @@ from lakecontract.errors import PermanentError, SchemaChangeError
 from lakecontract.properties import TableConfig
 from lakehouse.hudi import HudiTable
 from lakehouse.placement import Placement, check_columns
-from lakehouse.schema import POSITION_COLUMNS
+from lakehouse.schema_changes import POSITION_COLUMNS
 from tests.integration.lake.table_files import table_config
 
 pytestmark = [

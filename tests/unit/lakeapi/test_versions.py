@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lakeapi.errors import LakeUnavailableError
+from lakeapi.problems import LakeUnavailableError
 from lakeapi.settings import of_environment
 from lakeapi.tables import Tables
 from lakeapi.versions import Versions

@@ -225,7 +225,7 @@ def test_the_application_goes_with_the_contract_that_it_needs(
     (content,) = [one.content for one in uploads if re.search(r"lakehouse-\w+\.zip", one.key)]
     assert isinstance(content, bytes)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        assert {"lakehouse/app.py", "lakecontract/__init__.py"} <= set(archive.namelist())
+        assert {"lakehouse/spark_process.py", "lakecontract/__init__.py"} <= set(archive.namelist())
     own = project / "spark" / "lakehouse" / "__init__.py"
     own.write_text("CONTRACT = 7\n", encoding="utf-8")
     with pytest.raises(LabError, match="needs version 7"):

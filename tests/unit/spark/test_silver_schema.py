@@ -13,7 +13,7 @@ from pyspark.sql.types import (
 )
 
 from lakecontract.errors import SchemaChangeError
-from lakehouse.schema import merge_schemas
+from lakehouse.schema_changes import merge_schemas
 
 
 def of(kind: DataType) -> StructType:

@@ -10,7 +10,7 @@ import requests
 
 from lakecontract.errors import ConfigurationError
 from lakehouse.progress import WorkerProgress, moment
-from lakehouse.status import StatusServer
+from lakehouse.status_server import StatusServer
 from tests.ports import free_port
 
 TOKEN = "right"  # noqa: S105 - of this test alone

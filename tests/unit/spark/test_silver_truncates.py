@@ -11,8 +11,8 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from lakecontract.deletes import DELETED
 from lakehouse.mapping import WriterSchema
-from lakehouse.schema import POSITION_COLUMNS
-from lakehouse.table import TableWriter
+from lakehouse.schema_changes import POSITION_COLUMNS
+from lakehouse.table_ingestion import TableWriter
 from lakehouse.truncates import Truncate, UnorderedError, last_of
 
 ROWS = StructType([StructField(DELETED, StringType()), *POSITION_COLUMNS.fields])

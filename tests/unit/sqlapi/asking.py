@@ -10,8 +10,8 @@ from sqlapi.catalog import information_schema
 from sqlapi.catalog.file_columns import FILE_COLUMNS
 from sqlapi.sql.arrow import positional
 from sqlapi.sql.engine import Engine
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.scope import Table
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.text import as_text
 from sqlapi.sql.translate import Translation, translate
 from sqlapi.sql.types import of_arrow

@@ -12,8 +12,8 @@ from sqlglot.tokenizer_core import TokenType
 
 from sqlapi.athena.statements import split
 from sqlapi.sql.dialect import tokens
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions import AGGREGATES, LAMBDAS, SCALARS, WINDOWS
+from sqlapi.sql.statement_errors import SqlError
 from tests.unit.sqlapi.asking import Tables
 from tests.unit.sqlapi.cases import cases
 

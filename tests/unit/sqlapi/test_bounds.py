@@ -13,9 +13,9 @@ from sqlapi.athena.statements import parse
 from sqlapi.sql import binding
 from sqlapi.sql.budget import LONGEST_STATEMENT
 from sqlapi.sql.engine import Engine
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.functions import AGGREGATES, LAMBDAS, SCALARS, WINDOWS
 from sqlapi.sql.one_select import UnknownStatementError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.translate import Translation
 from sqlapi.sql.types import INTEGER, VARCHAR
 from tests.unit.hanging import Watch

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sqlapi.sql.dialect import parse_query
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from tests.unit.sqlapi.asking import answer
 from tests.unit.sqlapi.cases import Answer, answers, cases
 

@@ -23,7 +23,7 @@ from sqlapi.hudi.file_slices import rows_with_paths
 from sqlapi.source import PATH, MergeView, SourceError, SourceTable
 from sqlapi.sources.memory import MemorySource
 from sqlapi.sql.engine import Engine
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.text import as_text
 from sqlapi.sql.translate import translate
 from sqlapi.sql.types import INTEGER, VARCHAR

@@ -17,7 +17,7 @@ import pytest
 from pyarrow import fs, orc, parquet
 
 from sqlapi.catalog.files import Files, column_type
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.storage import Storage
 
 PLACE = "s3://lake/t"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlapi.catalog.glue_types import of_glue, shown_type
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from psycopg.types.json import Jsonb
 
-from sqlapi.protocol.errors import ApiError
 from sqlapi.protocol.members import AbsentError, read_members
+from sqlapi.protocol.protocol_errors import ApiError
 from sqlapi.store import storable
 
 

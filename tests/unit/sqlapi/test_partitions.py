@@ -16,7 +16,7 @@ from sqlapi.athena.partitions import NO_VALUE, check_keys, escaped
 from sqlapi.athena.tables_written import Target, storage_descriptor, write
 from sqlapi.catalog.information_schema import Asked
 from sqlapi.catalog.reading import Reader
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import DATE, DOUBLE, INTEGER, VARCHAR, Type, decimal
 from sqlapi.storage import Storage
 

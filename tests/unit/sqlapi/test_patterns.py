@@ -6,7 +6,7 @@ import pytest
 
 from sqlapi.catalog.matching import PatternError, matching, matching_hive
 from sqlapi.catalog.partition_filter import ExpressionError, partition_filter
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from tests.unit.hanging import Watch
 
 NAMES = ["sale", "sale_ro", "a" * 250]

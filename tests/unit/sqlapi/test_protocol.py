@@ -14,11 +14,11 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 from sqlapi.athena.statements import parse
-from sqlapi.protocol.app import application
-from sqlapi.protocol.errors import ApiError
+from sqlapi.protocol.http_app import application
+from sqlapi.protocol.protocol_errors import ApiError
 from sqlapi.protocol.signature import Request, check
 from sqlapi.settings import Settings
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.translate import with_parameters
 
 KEYS = {"lab": "secret"}

@@ -14,7 +14,7 @@ from pyarrow import fs
 from sqlapi.athena.layout import BLOCK_BYTES, Layout
 from sqlapi.athena.result_writer import LONGEST_ROW, ResultWriter
 from sqlapi.athena.results import Output, Results
-from sqlapi.sql.errors import SqlError
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.types import Type
 from sqlapi.storage import Storage
 

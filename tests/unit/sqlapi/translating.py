@@ -5,8 +5,8 @@ from __future__ import annotations
 import duckdb
 
 from sqlapi.athena.statements import parse
-from sqlapi.sql.errors import SqlError
 from sqlapi.sql.one_select import UnknownStatementError, one_select
+from sqlapi.sql.statement_errors import SqlError
 from sqlapi.sql.translate import translate, with_parameters
 from tests.unit.sqlapi.athena_statements import TABLES, Asked
 from tests.unit.sqlapi.duckdb_statements import check

@@ -225,7 +225,7 @@ def test_code_and_settings_are_looked_at_before_a_service_is_stopped(
 
 def own_application(project: Path, *, contract: int) -> Path:
     """Give the project an application of its own; return the folder of its package."""
-    (project / "spark" / "silver.py").write_text("from lakehouse.app import main\n")
+    (project / "spark" / "silver.py").write_text("from lakehouse.spark_process import main\n")
     package = project / "spark" / "lakehouse"
     package.mkdir()
     (package / "__init__.py").write_text(f"CONTRACT = {contract}\n")
@@ -246,12 +246,12 @@ def test_an_application_that_cannot_be_imported_is_not_started(
     project: Path, doing: Doing, watcher: Watcher
 ) -> None:
     package = own_application(project, contract=1)
-    (package / "app.py").write_text("from lakehouse.nowhere import main\n")
+    (package / "spark_process.py").write_text("from lakehouse.nowhere import main\n")
     watcher.look()
     (outcome,) = doing.told
     assert "No module named 'lakehouse.nowhere'" in outcome.said
     assert outcome.error is not None
-    assert any("app.py" in line for line in outcome.error.details)
+    assert any("spark_process.py" in line for line in outcome.error.details)
     assert doing.done == []
 
 

@@ -17,8 +17,8 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sqlapi.protocol.errors import ApiError
 from sqlapi.protocol.members import INVALID, AbsentError, Members, read_members
+from sqlapi.protocol.protocol_errors import ApiError
 from sqlapi.protocol.signature import Request, check, check_headers
 from sqlapi.settings import Settings
 

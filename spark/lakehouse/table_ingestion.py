@@ -19,7 +19,7 @@ from lakehouse.maintenance import Maintenance
 from lakehouse.placement import Placement, check_columns
 from lakehouse.progress import WorkerProgress, now
 from lakehouse.rebuild import Rebuilder
-from lakehouse.schema import merge_schemas
+from lakehouse.schema_changes import merge_schemas
 from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import BatchPart, next_offsets
 from lakehouse.topic_identity import RemadeTopicError, TopicState, why_not_to_go_on

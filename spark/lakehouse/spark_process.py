@@ -28,7 +28,7 @@ from lakehouse.jvm import (
     remember_classes,
 )
 from lakehouse.progress import now
-from lakehouse.status import StatusServer
+from lakehouse.status_server import StatusServer
 from lakehouse.termination import on_termination
 
 __all__ = ["main"]
