@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import fs
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as fn
 
@@ -104,7 +106,10 @@ class Written:
         }
         # The SQL endpoint's, where it stands alone; in a lab it is the lake's own.
         place = SourceTable("odd", name, f"file://{self.hudi.path.removeprefix('file://')}")
-        endpoint = BucketSource(cast("Any", None), self.lake.storage.spark_uri)
+        local = SimpleNamespace(
+            filesystem=fs.LocalFileSystem(), path=lambda uri: uri.removeprefix("file://")
+        )
+        endpoint = BucketSource(cast("Any", local), self.lake.storage.spark_uri)
         read["SQL endpoint"] = endpoint.read(place, ["id", *NAMES], MergeView()).to_pylist()
         with _old_structure(self.spark):  # A session of anyone's, which only reads.
             read["Spark by itself"] = [
