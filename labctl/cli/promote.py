@@ -14,7 +14,6 @@ from rich.text import Text
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.confirming import YesOption, confirm
 from labctl.cli.output import print_result, stderr
-from labctl.config.aws import AwsProfile
 from labctl.config.lab_config import LabConfig, find_project, lab_file
 from labctl.counted import counted
 from labctl.errors import ExitCode, LabError
@@ -230,7 +229,7 @@ def profile_name(invocation: Invocation, config: LabConfig) -> str:
     """Return the profile that was named, or else the only AWS profile."""
     if invocation.profile:
         return invocation.profile
-    promotable = [name for name, p in config.profiles.items() if isinstance(p, AwsProfile)]
+    promotable = [*config.promotable]
     if len(promotable) == 1:
         return promotable[0]
     raise LabError(

@@ -241,6 +241,11 @@ class LabConfig(Section):
             )
         return self
 
+    @property
+    def promotable(self) -> dict[str, AwsProfile]:
+        """Return the profiles of AWS, by name: no service of such a lab runs on this machine."""
+        return {name: one for name, one in self.profiles.items() if one.runtime == "aws"}
+
     def sources_of(self, engine: EngineName) -> dict[str, Source]:
         """Return the sources of an engine, by name."""
         return {name: source for name, source in self.sources.items() if source.engine == engine}

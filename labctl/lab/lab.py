@@ -171,10 +171,15 @@ class Lab:
                 return dict.fromkeys(PASSWORDS, "")
             raise
 
+    @property
+    def promoted(self) -> AwsProfile | None:
+        """Profile by which the lab's services run on AWS; None if they run on this machine."""
+        return self.config.promotable.get(self.profile)
+
     @cached_property
     def endpoints(self) -> Endpoints:
         """Addresses and logins of the services. Raises LabError if the lab was never started."""
-        if isinstance(profile := self.config.profiles[self.profile], AwsProfile):
+        if (profile := self.promoted) is not None:
             return aws_endpoints(
                 self.config, profile, load_promoted(outputs_path(self.project, self.profile))
             )
@@ -208,7 +213,7 @@ class Lab:
 
         For a promoted lab only its addresses must be known; their use shows whether they answer.
         """
-        if isinstance(self.config.profiles[self.profile], AwsProfile):
+        if self.promoted is not None:
             _ = self.endpoints
             return self
         self.state.require()
@@ -240,7 +245,7 @@ class Lab:
 
     def require_here(self) -> Lab:
         """Return this lab; raise LabError (USAGE) if its profile has no processes here."""
-        if isinstance(self.config.profiles[self.profile], AwsProfile):
+        if self.promoted is not None:
             raise LabError(
                 f"Profile {self.profile!r} has no services on this machine",
                 hint="labctl promote status, apply and destroy are its commands",

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from labctl.config.aws import AwsProfile
 from labctl.config.lab_config import SilverSource
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
@@ -42,7 +41,7 @@ def prepared(lab: Lab, scenario: Scenario, reporter: UpReporter) -> Iterator[Pre
     if not twins and wanted == source:
         yield PreparedLab(lab, source, tables)
         return
-    if isinstance(lab.config.profiles[lab.profile], AwsProfile):
+    if lab.promoted is not None:
         kinds = ", ".join(f"{table.name} as {type_of(table)}" for table in tables)
         raise LabError(
             f"Profile {lab.profile!r} reads {source} and keeps {kinds}; a run cannot change that",

@@ -153,9 +153,9 @@ def load_promotion(project: Path, config: LabConfig, profile_name: str) -> Promo
 
     Raises LabError (USAGE) if the profile is not an AWS profile or a file cannot be used.
     """
-    profile = config.profiles.get(profile_name)
-    if not isinstance(profile, AwsProfile):
-        promotable = [n for n, p in config.profiles.items() if isinstance(p, AwsProfile)]
+    profile = config.promotable.get(profile_name)
+    if profile is None:
+        promotable = [*config.promotable]
         raise LabError(
             f"Profile {profile_name!r} of {lab_file(project, config.name)} is not one of AWS",
             hint=f"say --profile {promotable[0]}"

@@ -302,7 +302,6 @@ def test_a_running_lab_is_not_taken_over_by_another_checkout(
     for folder in ("connectors", "spark"):
         shutil.copytree(PROJECT / folder, tmp_path / folder)
     other = replace(lab, project=tmp_path)
-    vars(other)["runtime"] = machine
     with pytest.raises(LabError, match=f"runs for the project in {PROJECT}") as raised:
         up(other, Reporter())
     assert raised.value.exit_code is ExitCode.BUSY
@@ -322,7 +321,6 @@ def test_a_project_whose_application_needs_another_contract_is_refused(
         shutil.copytree(PROJECT / folder, tmp_path / folder)
     (tmp_path / "spark" / "lakehouse" / "__init__.py").write_text("CONTRACT = 7\n")
     other = replace(lab, project=tmp_path)
-    vars(other)["runtime"] = machine
     with pytest.raises(LabError, match=r"needs version 7, .* has version 1 "):
         up(other, Reporter())
     assert machine.started == []

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from labctl.aws.session import Aws, aws_errors
-from labctl.config.aws import AwsProfile
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
 from labctl.services.sqlapi_service import SqlApi, api_client
@@ -70,7 +69,7 @@ def connection_of(lab: Lab, service: str = "athena") -> Connection:
 
     Raises LabError if the lab does not run.
     """
-    if isinstance(profile := lab.config.profiles[lab.profile], AwsProfile):
+    if (profile := lab.promoted) is not None:
         return Connection(
             Aws(profile.region).client(service),
             workgroup=profile.workgroup,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from labctl.config.aws import AwsProfile
 from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.kafkaconnect.keys import SIGNALS
 from labctl.lab.connectors.source_refusals import look_at_sources
@@ -27,7 +26,7 @@ def set_up_capture(lab: Lab, files: Iterable[ConnectorFile]) -> dict[str, tuple[
     that its database lacks, or for tables that cannot be captured, and then changes no database.
     For a promoted lab it does nothing: the plan's SQL does all of this.
     """
-    if isinstance(lab.config.profiles[lab.profile], AwsProfile):
+    if lab.promoted is not None:
         return {}
     files = list(files)
     look_at_sources(lab, files).raise_any()

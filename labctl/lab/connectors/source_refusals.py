@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from labctl.config.aws import AwsProfile
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.lab.connectors.capture_checks import captured_refs, limit_problems, limits_of
@@ -61,7 +60,7 @@ def look_at_sources(
     cannot be reached and are not asked.
     """
     found = SourceRefusals(tuple(files))
-    if isinstance(lab.config.profiles[lab.profile], AwsProfile):
+    if lab.promoted is not None:
         return found
     by_name = {file.name: file for file in found.files}
     for name, settings in lab.config.sources.items():

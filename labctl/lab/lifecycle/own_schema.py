@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from labctl.config.aws import AwsProfile
 from labctl.config.lab_config import Source
 from labctl.errors import ExitCode, LabError
 from labctl.lab.clients.client_environment import client_environment
@@ -44,7 +43,7 @@ class AppliedSchema:
 
 def sources_with_schema(lab: Lab) -> list[str]:
     """Return the sources whose tables the project makes itself, in the order of lab.toml."""
-    if isinstance(lab.config.profiles[lab.profile], AwsProfile):
+    if lab.promoted is not None:
         return []
     return [name for name, source in lab.config.sources.items() if source.makes_tables]
 

@@ -6,7 +6,6 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from labctl.config.aws import AwsProfile
 from labctl.lab.lab import Lab
 from labctl.lab.lifecycle.probe_errors import why_unusable
 from labctl.lab.lifecycle.probing import probe, stranger
@@ -81,7 +80,7 @@ def read_status(lab: Lab) -> LabStatus:
 
 def service_versions(lab: Lab) -> dict[str, str]:
     """Return what each service says of itself; nothing if the profile has no services here."""
-    if isinstance(lab.config.profiles[lab.profile], AwsProfile):
+    if lab.promoted is not None:
         return {}
     return {service.name: service.detail for service in read_status(lab).services}
 

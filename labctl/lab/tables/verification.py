@@ -7,7 +7,6 @@ from functools import partial
 
 import pyarrow as pa
 
-from labctl.config.aws import AwsProfile
 from labctl.errors import ExitCode, LabError
 from labctl.kafka.offsets import TopicEnds
 from labctl.kafkaconnect.column_filters import is_taken
@@ -54,7 +53,7 @@ def verify_lab(
     tables = [lab.table(name) for name in names] or lab.tables
     by_name = {table.name: table for table in tables}
     lake = Lake(lab.endpoints.objectstore)
-    is_here = not isinstance(lab.config.profiles[lab.profile], AwsProfile)
+    is_here = lab.promoted is None
 
     def read_silver(name: str) -> pa.Table | None:
         try:
