@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from labctl.errors import ExitCode, LabError
+from labctl.kafka.offsets import end_offsets
 from labctl.kafkaconnect.arrival_forecast import silver_column
 from labctl.kafkaconnect.column_filters import COLUMNS_LEFT_OUT, with_columns_left_out
 from labctl.kafkaconnect.connector_files import ConnectorFile
@@ -143,6 +144,8 @@ def add_table(lab: Lab, text: str, reporter: UpReporter, *, say: Say = lambda _:
         was_there = connector.name in connect_client(lab.endpoints.connect).names()
         # The log does not have the rows that were written before it was recorded.
         unread = connector.path in files if recorded is None else ref not in recorded
+        # A command that was killed may have written the files and asked for no rows.
+        unread = unread or not (files or _has_records(lab, table))
         say("starting the Spark application with it")
         up(lab, reporter)
         apply_and_wait(lab, [connector])
@@ -151,6 +154,10 @@ def add_table(lab: Lab, text: str, reporter: UpReporter, *, say: Say = lambda _:
     say("waiting for its rows" if rows else "waiting for the table")
     found = wait_for_rows(lab, table, at_least=min(rows, 1))
     return Added(table, tuple(files), rows, found)
+
+
+def _has_records(lab: Lab, table: LabTable) -> bool:
+    return any(end_offsets(lab.endpoints.kafka, [table.topic])[table.topic].values())
 
 
 def _load(lab: Lab, table: LabTable, connector: ConnectorFile, say: Say) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -45,6 +45,11 @@ class Database:
         self.published = {CUSTOMER}
         self.released: list[TableRef] = []
         self.limits: dict[TableRef, Limits] = {}
+        self.records = 3
+        """Records of each topic."""
+
+    def ends(self, topics: Sequence[str]) -> dict[str, dict[int, int]]:
+        return {topic: {0: self.records} if self.records else {} for topic in topics}
 
     def tables(self, schema: str) -> list[TableRef]:
         assert schema == "public"
@@ -101,9 +106,12 @@ def database(monkeypatch: pytest.MonkeyPatch, done: list[str]) -> Database:
     monkeypatch.setattr(module, "up", noting("up"))
     monkeypatch.setattr(module, "apply_and_wait", noting("apply"))
     monkeypatch.setattr(module, "backfill_table", noting("backfill"))
+    monkeypatch.setattr(module, "end_offsets", lambda _, topics: made.ends(topics))
     monkeypatch.setattr(module, "snapshot_again", noting("snapshot"))
     monkeypatch.setattr(module, "wait_for_rows", noting("wait", 3))
-    monkeypatch.setattr(Lab, "endpoints", SimpleNamespace(connect=None, sources={}), raising=False)
+    monkeypatch.setattr(
+        Lab, "endpoints", SimpleNamespace(connect=None, kafka=None, sources={}), raising=False
+    )
     return made
 
 
@@ -152,6 +160,14 @@ def test_a_table_gets_its_file_and_is_started(
     fresh = Lab(lab.project, lab.config, lab.profile, lab.state)
     assert add_table(fresh, "orders.public.customer", REPORTER).files == ()
     assert done == ["up", "apply", "wait"]
+
+
+def test_rows_that_a_killed_command_did_not_ask_for_are_loaded_when_it_is_repeated(
+    lab: Lab, database: Database, done: list[str]
+) -> None:
+    database.records = 0
+    assert add_table(lab, "orders.public.customer", REPORTER).files == ()
+    assert done == ["up", "apply", "backfill", "wait"]
 
 
 @pytest.mark.parametrize("exit_code", [ExitCode.NOT_READY, ExitCode.BUSY])
