@@ -50,6 +50,6 @@ def fault_command(
         )
     if service is not None:
         lab.service(service)
-    fault = PlannedFault(kind, service or "lab", seconds)
+    fault = PlannedFault(kind, service or "lab", seconds if kind.lasts else 0.0)
     inject(lab, fault)
     print_result(invocation.format, fault, lambda: f"{fault}: over. Next: labctl status")

@@ -34,8 +34,9 @@ class FaultKind(StrEnum):
     def of_one_service(self) -> bool:
         return self not in (FaultKind.STALL, FaultKind.SUPERVISOR, FaultKind.POWER)
 
-
-_LASTING = (FaultKind.PAUSE, FaultKind.AWAY, FaultKind.CUT_OFF, FaultKind.STALL)
+    @property
+    def lasts(self) -> bool:
+        return self not in (FaultKind.KILL, FaultKind.SUPERVISOR, FaultKind.POWER)
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,7 @@ def plan_faults(
     while combinations:
         shuffled = chance.sample(combinations, len(combinations))
         for kind, service in sorted(shuffled, key=_rank):
-            lasts = kind in _LASTING
-            seconds = round(chance.uniform(_SHORTEST, _LONGEST), 1) if lasts else 0.0
+            seconds = round(chance.uniform(_SHORTEST, _LONGEST), 1) if kind.lasts else 0.0
             yield PlannedFault(kind, service, seconds)
 
 

@@ -35,21 +35,29 @@ def topics_in(files: Files) -> BronzeTopics:
     return BronzeTopics(cast("Any", files), lake="s3a://lake", bronze_base_path="s3a://lake")
 
 
-def test_without_bronze_files_a_request_is_refused_and_the_next_one_stands_again() -> None:
-    files = Files()
+def rebuilder_of(files: Files, topics: BronzeTopics, topic: str, **state: Any) -> Any:
+    """The rebuilder of a table of that topic, and its table, which may have a `state`."""
     config = SimpleNamespace(
-        name="sale", topic="sale", bronze_root="topics/sale", key_fields=("salesid",)
+        name="sale", topic=topic, bronze_root=f"topics/{topic}", key_fields=("salesid",)
     )
     generator = SimpleNamespace(can_be_distinct=True)
-    table = SimpleNamespace(config=config, services=threading.Lock(), key_generator=generator)
+    table = SimpleNamespace(
+        config=config, services=threading.Lock(), key_generator=generator, **state
+    )
     rebuilder = Rebuilder(
         cast("Any", None),
         cast("Any", files),
         cast("Any", table),
         bronze_base_path="s3a://lake",
         request_path="rebuild/sale",
-        bronze_topics=topics_in(files),
+        bronze_topics=topics,
     )
+    return rebuilder, table
+
+
+def test_without_bronze_files_a_request_is_refused_and_the_next_one_stands_again() -> None:
+    files = Files()
+    rebuilder, table = rebuilder_of(files, topics_in(files), "sale")
     assert not rebuilder.is_requested()
     rebuilder.request()
     assert rebuilder.is_requested()
@@ -67,22 +75,8 @@ def test_without_bronze_files_a_request_is_refused_and_the_next_one_stands_again
 
 def test_bronze_with_truncates_alone_has_no_rows_to_write(monkeypatch: Any) -> None:
     files = Files({"rebuild/sale": b""})
-    config = SimpleNamespace(
-        name="sale", topic="sale", bronze_root="topics/sale", key_fields=("salesid",)
-    )
-    table = SimpleNamespace(
-        config=config,
-        services=threading.Lock(),
-        key_generator=SimpleNamespace(can_be_distinct=True),
-        state=lambda: SimpleNamespace(schema=None),
-    )
-    rebuilder = Rebuilder(
-        cast("Any", None),
-        cast("Any", files),
-        cast("Any", table),
-        bronze_base_path="s3a://lake",
-        request_path="rebuild/sale",
-        bronze_topics=topics_in(files),
+    rebuilder, _ = rebuilder_of(
+        files, topics_in(files), "sale", state=lambda: SimpleNamespace(schema=None)
     )
     of_truncate = SimpleNamespace(schema=SimpleNamespace(is_truncate=True))
     listing = SimpleNamespace(files_before=lambda _position: ["a file"])
@@ -101,22 +95,7 @@ def test_bronze_that_lacks_removed_records_is_refused_before_it_is_read() -> Non
     files = Files({"rebuild/sale": b""})
     topics = topics_in(files)
     topics.note_beginning("t.sale", Beginning({0: 0, 1: 1200}, "2026-11-01T00:00:00.000+00:00"))
-    config = SimpleNamespace(
-        name="sale", topic="t.sale", bronze_root="topics/t.sale", key_fields=("salesid",)
-    )
-    table = SimpleNamespace(
-        config=config,
-        services=threading.Lock(),
-        key_generator=SimpleNamespace(can_be_distinct=True),
-    )
-    rebuilder = Rebuilder(
-        cast("Any", None),
-        cast("Any", files),
-        cast("Any", table),
-        bronze_base_path="s3a://lake",
-        request_path="rebuild/sale",
-        bronze_topics=topics,
-    )
+    rebuilder, _ = rebuilder_of(files, topics, "t.sale")
 
     why = str(rebuilder.run())
 
