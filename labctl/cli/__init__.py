@@ -129,16 +129,11 @@ COMMANDS: Mapping[str, _Command] = MappingProxyType(
 """The same without the headings."""
 
 
-_MOVED: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        name: (group, place)
-        for group, command in COMMANDS.items()
-        for place, below in command.commands.items()
-        for name in (below.module or place,)
-    }
-    | {"tables": ("table",)}
+_SHORT: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {name: (group, name) for group, command in COMMANDS.items() for name in command.commands}
+    | {"sql": ("athena", "shell"), "tables": ("table",)}
 )
-"""The old name of a command, with its words today."""
+"""All words of a command, by its own word alone or by its old name."""
 
 
 def main() -> None:
@@ -168,9 +163,9 @@ def _register(group: str | None, commands: Mapping[str, _Command], typed: Collec
 
 
 def _as_today(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments with a command's name as it is today, and tell a user of an old one."""
+    """Return the arguments with all words of the command; tell a user who left some out."""
     place = _first_word(arguments)
-    if place is None or (today := _MOVED.get(arguments[place])) is None:
+    if place is None or (today := _SHORT.get(arguments[place])) is None:
         return [*arguments]
     print(
         f"note: `labctl {arguments[place]}` is `labctl {' '.join(today)}`",
