@@ -9,8 +9,9 @@ from rich.console import RenderableType
 
 from labctl.cli.format import Format
 from labctl.cli.output import print_result
-from labctl.cli.rows import records_of, rows_csv, rows_table
+from labctl.cli.rows import rows_table
 from labctl.lab.catalog.athena_client import Answer
+from labctl.lake.answer_rows import records_of, rows_csv
 
 __all__ = ["DatabaseOption", "WideOption", "one_line", "print_answer"]
 

@@ -15,10 +15,10 @@ from rich.text import Text
 
 from labctl.cli.app import Invocation, command, root, version_line
 from labctl.cli.output import print_result
-from labctl.cli.status import status_of
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
 from labctl.lab.observe.doctor import diagnose
+from labctl.overview import status_of
 from labctl.runtimes.runtime_protocols import Check, Level
 
 __all__ = ["doctor_command"]

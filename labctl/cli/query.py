@@ -10,7 +10,8 @@ from rich.text import Text
 
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result, stderr
-from labctl.cli.rows import own_columns, records_of, rows_csv, rows_table
+from labctl.cli.rows import rows_table
+from labctl.lake.answer_rows import own_columns, records_of, rows_csv
 
 __all__ = ["query_command"]
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Group, RenderableType
@@ -15,12 +11,12 @@ from rich.text import Text
 
 from labctl.cli.output import stdout
 from labctl.counted import counted
-from lakecontract.bookkeeping import BOOKKEEPING
+from labctl.lake.answer_rows import values_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["own_columns", "records_of", "rows_csv", "rows_table"]
+__all__ = ["rows_table"]
 
 SHOWN_ROWS = 50
 _BETWEEN = 2
@@ -32,7 +28,7 @@ def rows_table(answer: pa.Table, *, wide: bool = False, expanded: bool = False) 
 
     `expanded`: row by row even if it fits.
     """
-    rows = [[_cell(value) for value in row] for row in _rows(answer.slice(0, SHOWN_ROWS))]
+    rows = [[_cell(value) for value in row] for row in values_of(answer.slice(0, SHOWN_ROWS))]
     names = answer.column_names
     widths = [max(cell_len(text) for text in column) for column in zip(names, *rows, strict=True)]
     if wide:
@@ -52,54 +48,6 @@ def rows_table(answer: pa.Table, *, wide: bool = False, expanded: bool = False) 
     count = counted(answer.num_rows, "row")
     count += f", {more:,} not shown" if more > 0 else ""
     return Group(body, count)
-
-
-def own_columns(answer: pa.Table, sql: str) -> pa.Table:
-    """Leave out what Hudi, Debezium and the application add to a table, unless `sql` names it."""
-    named = set(re.findall(r"\w+", sql.lower()))
-    kept = [
-        number
-        for number, name in enumerate(answer.column_names)
-        if not name.startswith(BOOKKEEPING) or name.lower() in named
-    ]
-    return answer.select(kept) if kept else answer
-
-
-def rows_csv(answer: pa.Table) -> str:
-    """Write all rows as CSV with a header line; null is an empty field."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(answer.column_names)
-    for row in _rows(answer):
-        writer.writerow("" if value is None else value for value in row)
-    return text.getvalue()
-
-
-def records_of(answer: pa.Table) -> list[dict[str, object]]:
-    """Return all rows as dictionaries. A further column of one name is called `name_2`."""
-    names: list[str] = []
-    for name in answer.column_names:
-        free = (name, *(f"{name}_{number}" for number in range(2, answer.num_columns + 2)))
-        names.append(next(one for one in free if one not in names))
-    return [dict(zip(names, row, strict=True)) for row in _rows(answer)]
-
-
-def _rows(answer: pa.Table) -> Iterator[tuple[object, ...]]:
-    """Yield the values of each row, also where several columns have one name."""
-    return zip(*map(_values, answer.columns), strict=True)
-
-
-def _values(column: pa.ChunkedArray[Any]) -> list[object]:
-    """Return a column's values; as text where Python has no such dates, before year 1 or after
-    9999."""
-    try:
-        return list(column.to_pylist())
-    except (OverflowError, ValueError):
-        import duckdb
-        import pyarrow as pa
-
-        text = duckdb.from_arrow(pa.table([column], names=["c"])).project("CAST(c AS VARCHAR) AS c")
-        return list(text.to_arrow_table()["c"].to_pylist())
 
 
 def _records(names: list[str], rows: list[list[str]]) -> RenderableType:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -16,40 +15,19 @@ from rich.text import Text
 from labctl.cli.addresses import addresses_table
 from labctl.cli.app import Invocation, command, root
 from labctl.cli.output import print_result
-from labctl.config.lab_config import lab_file
 from labctl.counted import counted
 from labctl.errors import ExitCode
-from labctl.lab.lab import Lab
 from labctl.lab.observe.pipeline_state import (
     BronzeStatus,
     ConnectorStatus,
-    PipelineStatus,
     SilverTableStatus,
-    read_pipeline,
 )
-from labctl.lab.observe.service_status import LabStatus, ServiceStatus, read_status
-from labctl.watching.differences import drift
-from labctl.watching.places import find_places
+from labctl.lab.observe.service_status import ServiceStatus
+from labctl.overview import Tone, status_of, tone_of
 
-__all__ = ["status_command", "status_data", "status_of", "status_text"]
+__all__ = ["status_command", "status_text"]
 
-STYLES = {
-    "ready": "green",
-    "running": "green",
-    "RUNNING": "green",
-    "waiting": "yellow",
-    "starting": "yellow",
-    "restarting": "yellow",
-    "rebuilding": "yellow",
-    "retrying": "bold red",
-    "not answering": "bold red",
-    "disk full": "bold red",
-    "failed": "bold red",
-    "FAILED": "bold red",
-    "PAUSED": "bold red",
-    "not applied": "bold red",
-    "stopped": "dim",
-}
+_STYLES = {Tone.GOOD: "green", Tone.BUSY: "yellow", Tone.BAD: "bold red", Tone.OFF: "dim"}
 WRITERS = {"spark": "the Spark application", "connect": "the S3 sink connector"}
 WIDTH = 100
 """Characters of an error that a line has room for."""
@@ -78,35 +56,6 @@ def status_command(
     print_result(invocation.format, data, shown)
     if not data["ready"]:
         raise typer.Exit(int(ExitCode.NOT_READY))
-
-
-def status_of(lab: Lab) -> dict[str, Any]:
-    """Return `status_data` of a lab, running or not."""
-    with ThreadPoolExecutor(max_workers=3) as pool:
-        services = pool.submit(read_status, lab)
-        # What it asks answers at once, or is known not to run.
-        pipeline = pool.submit(read_pipeline, lab) if lab.running else None
-        places = find_places(lab.project, lab.config, lab_file(lab.project, lab.name))
-        differs = pool.submit(drift, lab, places) if lab.running else None
-    return status_data(
-        services.result(),
-        pipeline.result() if pipeline else PipelineStatus([], [], None),
-        differs.result() if differs else (),
-    )
-
-
-def status_data(
-    status: LabStatus, pipeline: PipelineStatus, differs: Sequence[str] = ()
-) -> dict[str, Any]:
-    """Return the data of `--output json`: all three, and `problems`; `ready` if there are none.
-
-    `differs` has a sentence per file that the lab does not run by.
-    """
-    problems = ["the lab is not running"]
-    if status.running:
-        problems = [*status.problems(), *pipeline.problems()]
-    both = {**vars(status), **vars(pipeline), "differs": list(differs)}
-    return {**both, "ready": not problems, "problems": problems}
 
 
 def status_text(
@@ -222,7 +171,8 @@ def _bronze(bronze: BronzeStatus) -> str:
 
 
 def _state(state: str) -> Text:
-    return Text(state, style=STYLES.get(state, ""))
+    tone = tone_of(state)
+    return Text(state, style=_STYLES[tone] if tone else "")
 
 
 def _count(number: int | None) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from labctl.mcp import project_files
-from labctl.mcp.lab_command import LabCommand
+from labctl.mcp.lab_command import ToolCommand
 from labctl.soak.faulting import FaultKind
 
 __all__ = ["changing_tools"]
@@ -20,7 +20,7 @@ _START_SECONDS = 900
 _LOAD_SECONDS = 1800
 
 
-def changing_tools(labctl: LabCommand, project: Path) -> list[Callable[..., Any]]:
+def changing_tools(labctl: ToolCommand, project: Path) -> list[Callable[..., Any]]:
     """Return the tools; a name is the command's words, joined by `_`."""
 
     async def up(services: Names = None) -> Answer:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from labctl.mcp import documentation, project_files
-from labctl.mcp.lab_command import LabCommand
+from labctl.mcp.lab_command import ToolCommand
 
 __all__ = ["reading_tools"]
 
@@ -24,7 +24,7 @@ Where = Annotated[
 Rows = Annotated[int, Field(ge=1, le=1000, description="The most rows of the answer.")]
 
 
-def reading_tools(labctl: LabCommand, project: Path) -> list[Callable[..., Any]]:
+def reading_tools(labctl: ToolCommand, project: Path) -> list[Callable[..., Any]]:
     """Return the tools; a name is the command's words, joined by `_`."""
 
     async def status() -> Answer:

@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from labctl.mcp.changing_tools import changing_tools
-from labctl.mcp.lab_command import LabCommand
+from labctl.mcp.lab_command import ToolCommand
 from labctl.mcp.reading_tools import reading_tools
 
 __all__ = ["http_application", "tool_server"]
@@ -40,7 +40,7 @@ def tool_server(project: Path, options: tuple[str, ...], *, allow_changes: bool)
         version=version("labctl"),
         log_level="WARNING",
     )
-    labctl = LabCommand(project, options)
+    labctl = ToolCommand(project, options)
 
     def add(tools: Iterable[Callable[..., Any]], *, is_reading: bool) -> None:
         for tool in tools:

@@ -17,12 +17,13 @@ from mcp import Client
 from mcp.server.mcpserver.exceptions import ToolError
 
 from docsite.commands import command_of
+from labctl import command_process
 from labctl.cli.format import Format
 from labctl.errors import LabError
-from labctl.mcp import documentation, lab_command, project_files
+from labctl.mcp import documentation, project_files
 from labctl.mcp.changing_tools import changing_tools
 from labctl.mcp.client_settings import SETTINGS, write_settings
-from labctl.mcp.lab_command import LabCommand
+from labctl.mcp.lab_command import ToolCommand
 from labctl.mcp.reading_tools import reading_tools
 from labctl.mcp.tool_server import http_application, tool_server
 from labctl.soak.faulting import FaultKind
@@ -72,7 +73,7 @@ def test_a_tool_is_a_command_with_options_that_it_has(
     words = [*recorder.words]
     command, rest = command_of(words)
     assert "_".join(words[: len(words) - len(rest)]) == name
-    values = command.make_context(name, lab_command.with_json(rest)).params
+    values = command.make_context(name, command_process.with_json(rest)).params
     assert values["output"] is Format.JSON
     if {"tables", "names", "services"} & given.keys():
         assert ["--b", "c"] in values.values()
@@ -99,7 +100,7 @@ def test_a_query_returns_no_more_rows_than_wanted() -> None:
 
 
 def run(*words: str, seconds: float = 30, folder: Path = Path()) -> dict[str, Any]:
-    return asyncio.run(LabCommand(folder)(*words, seconds=seconds))
+    return asyncio.run(ToolCommand(folder)(*words, seconds=seconds))
 
 
 def test_an_error_is_the_command_lines_own_with_its_next_step(tmp_path: Path) -> None:
@@ -144,7 +145,7 @@ def test_a_command_that_hangs_is_interrupted(
 
 
 def test_an_answer_that_is_too_long_is_refused(program: Callable[[str], None]) -> None:
-    program(f"print('x' * ({lab_command.MOST_BYTES} + 1))")
+    program(f"print('x' * ({command_process.MOST_BYTES} + 1))")
     with pytest.raises(ToolError, match="more than 4 MB\nnext: ask for fewer rows"):
         run("query")
 

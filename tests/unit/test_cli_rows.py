@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 from labctl.cli import rows
 from labctl.cli.app import root
 from labctl.cli.output import stdout
-from labctl.cli.rows import own_columns, records_of, rows_csv, rows_table
+from labctl.cli.rows import rows_table
 from labctl.errors import ExitCode
+from labctl.lake.answer_rows import own_columns, records_of, rows_csv
 
 ANSWER = pa.table(
     {

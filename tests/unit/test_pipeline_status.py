@@ -9,13 +9,14 @@ from typing import Any, cast
 
 import pytest
 
-from labctl.cli.status import status_data, status_text
+from labctl.cli.status import status_text
 from labctl.json_text import to_json
 from labctl.lab.lab import Lab
 from labctl.lab.observe import pipeline_state
 from labctl.lab.observe.bronze_retention import BronzeRetention
 from labctl.lab.observe.pipeline_state import PipelineStatus, read_pipeline
 from labctl.lab.observe.service_status import LabStatus, ServiceStatus
+from labctl.overview import status_data
 from labctl.sources.log_slots import Slot
 from tests.unit.rendering import as_text
 

@@ -13,12 +13,13 @@ from rich.text import Text
 from labctl.cli.answers import print_answer
 from labctl.cli.format import Format
 from labctl.cli.output import print_result, stderr
-from labctl.cli.rows import rows_csv, rows_table
+from labctl.cli.rows import rows_table
 from labctl.cli.sqlshell.completion_names import Names
 from labctl.cli.sqlshell.shell_input import Statement, split
 from labctl.errors import ExitCode, LabError
 from labctl.lab.catalog.athena_client import Athena
 from labctl.lab.catalog.athena_tables import Tables
+from labctl.lake.answer_rows import rows_csv
 
 __all__ = ["Session"]
 
