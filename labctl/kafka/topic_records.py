@@ -73,8 +73,13 @@ class Topics:
             records = [self._record(message) for message in _messages(consumer, topic, ranges)]
         return sorted(records, key=_when)[-count:]
 
-    def find(self, topic: str, wanted: Mapping[str, object], *, limit: int = 1) -> list[Record]:
-        """Return the newest `limit` records with the `wanted` fields, newest first."""
+    def find(
+        self, topic: str, wanted: Mapping[str, object], *, limit: int = 1, tombstones: bool = True
+    ) -> list[Record]:
+        """Return the newest `limit` records with the `wanted` fields, newest first.
+
+        Without `tombstones`, records without a value do not count.
+        """
         found: list[Record] = []
         with self._consumer() as consumer:
             bounds = _bounds(consumer, topic)
@@ -83,7 +88,9 @@ class Topics:
                     p: (max(low, high - _SEARCH_WINDOW), high) for p, (low, high) in bounds.items()
                 }
                 window = [self._record(m) for m in _messages(consumer, topic, ranges)]
-                found += sorted((r for r in window if r.matches(wanted)), key=_when, reverse=True)
+                matching = (r for r in window if r.matches(wanted))
+                kept = (r for r in matching if tombstones or r.value is not None)
+                found += sorted(kept, key=_when, reverse=True)
                 bounds = {
                     p: (bounds[p][0], start)
                     for p, (start, _) in ranges.items()

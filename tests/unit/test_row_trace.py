@@ -19,10 +19,10 @@ from labctl.lab.tables.row_trace import (
     dropped_by,
     silver_station,
     topic_station,
-    typed_as,
     why_not_in_bronze,
     why_not_in_silver,
 )
+from labctl.lab.tables.source_row import typed_as
 from labctl.lake.deadletters import DeadLetter
 from labctl.lake.records import Record
 from labctl.sources import SourceColumn

@@ -15,22 +15,20 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
-import pyarrow as pa
-
 from labctl.errors import ExitCode, LabError
 from labctl.kafka.topic_records import Topics
-from labctl.kafkaconnect.arrival_forecast import silver_column
 from labctl.kafkaconnect.keys import lists
 from labctl.lab.connectors.source_files import source_file
 from labctl.lab.lab import Lab
 from labctl.lab.observe.pipeline_state import PipelineStatus, SilverTableStatus, read_pipeline
 from labctl.lab.tables.bronze_folders import lab_bronze
+from labctl.lab.tables.source_row import find_row
 from labctl.lab.tables.table_requests import lab_dead_letters
 from labctl.lab.tables.verification import source_capture
 from labctl.lake import Lake, View
 from labctl.lake.deadletters import DeadLetter
 from labctl.lake.records import Record
-from labctl.sources import SourceColumn, TableRef, connect, connect_server
+from labctl.sources import TableRef, connect, connect_server
 from labctl.tables import LabTable
 from labctl.verify import CaptureState
 from lakecontract.bronze_beginning import Beginning
@@ -48,14 +46,11 @@ __all__ = [
     "silver_station",
     "topic_station",
     "trace",
-    "typed_as",
     "why_not_in_bronze",
     "why_not_in_silver",
     "why_not_in_topic",
 ]
 
-_NEWEST = 3
-"""Number of newest records to read: a delete is followed by a record without a value."""
 _PARTITION, _OFFSET = "__kafka_partition", "__kafka_offset"
 
 
@@ -119,11 +114,11 @@ def trace(lab: Lab, table: LabTable, key: Mapping[str, object]) -> RowTrace:
         source = pool.submit(_source, lab, table, key)
         pipeline = pool.submit(read_pipeline, lab)
         in_topic = pool.submit(
-            _asked, lambda: _newest(topics.find(table.topic, key, limit=_NEWEST))
+            # A delete's own record, not the empty one after it.
+            _asked,
+            lambda: _newest(topics.find(table.topic, key, tombstones=False)),
         )
-        in_bronze = pool.submit(
-            _asked, lambda: _newest(lab_bronze(lab).find(table.topic, key, limit=_NEWEST))
-        )
+        in_bronze = pool.submit(_asked, lambda: _newest(lab_bronze(lab).find(table.topic, key)))
         begins = pool.submit(_asked, lambda: lab_bronze(lab).beginning(table.topic))
         in_silver = pool.submit(_asked, partial(_silver, lab, table, key))
         letters = pool.submit(_asked, lambda: lab_dead_letters(lab).of_topic(table.topic))
@@ -259,34 +254,15 @@ def _source_row(
 ) -> tuple[Mapping[str, Any] | None, CaptureState | str]:
     ref = TableRef(table.db_schema, table.source_name)
     with connect(lab.endpoints, table.source) as source:
-        columns = {silver_column(c.name): c for c in source.describe(ref).columns}
-        names = list(columns)
-        if unknown := [name for name in key if name not in names]:
-            raise LabError(
-                f"{ref} has no column {', '.join(unknown)}",
-                hint=f"columns: {', '.join(names)}",
-                exit_code=ExitCode.USAGE,
-            )
-        where = " AND ".join(f"{source.quote(columns[name].name)} = %s" for name in key)
-        shown = ", ".join(source.quote(column.name) for column in columns.values())
-        rows = source.execute(
-            f"SELECT {shown} FROM {source.qualified(ref)} WHERE {where}",  # noqa: S608
-            tuple(typed_as(columns[name], value) for name, value in key.items()),
-        )
-        if len(rows) > 1:
-            raise LabError(
-                f"{len(rows):,} rows of {ref} have {_pairs(key)}",
-                hint=f"name one row by its key, {', '.join(table.properties.key_fields)}",
-                exit_code=ExitCode.USAGE,
-            )
+        row = find_row(source, table, key)
     with connect_server(lab.endpoints, table.source) as server:
         capture = source_capture(lab, table.source, lambda: server)
         state = _asked(lambda: capture.state(capture.end(ref))) or CaptureState()
-    return (dict(zip(names, rows[0], strict=True)) if rows else None), state
+    return row, state
 
 
 def _newest(found: list[Record]) -> Record | None:
-    """Return the newest record with a value: a delete itself, not the empty record after it."""
+    """Return the newest record, if its value has fields."""
     return next((one for one in found if isinstance(one.value, dict)), None)
 
 
@@ -398,13 +374,6 @@ def _at(station: Station, record: Record, before: str) -> Station:
     return Station(station.name, station.state, place, at, own, station.why)
 
 
-def typed_as(column: SourceColumn, value: object) -> object:
-    """Convert a numeric string to int unless the column is text; SQL Server requires it."""
-    if not isinstance(value, str) or pa.types.is_string(column.arrow):
-        return value
-    return int(value) if value.lstrip("-").isdecimal() else value
-
-
 def _literal(value: object) -> str:
     text = str(value)
     return text if isinstance(value, int) else "'" + text.replace("'", "''") + "'"
@@ -412,7 +381,3 @@ def _literal(value: object) -> str:
 
 def _place(table: LabTable) -> str:
     return f"{table.source}, {table.db_schema}.{table.source_name}"
-
-
-def _pairs(values: Mapping[str, object]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in values.items())
