@@ -50,6 +50,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "licences-images": lambda: tables()["licences-images"],
     "licences-packages": lambda: tables()["licences-packages"],
     "licences-parts": lambda: tables()["licences-parts"],
+    "licences-shipped": lambda: tables()["licences-shipped"],
     "suites": suites_table,
 }
 

@@ -16,6 +16,7 @@ from labctl.artifacts.lock import GoArtifact, Lock, load_lock
 
 __all__ = [
     "ROOT",
+    "SHIPPED",
     "Licences",
     "Package",
     "Part",
@@ -29,6 +30,8 @@ __all__ = [
 
 ROOT = Path(__file__).parents[1]
 RECORD = Path(__file__).with_name("licences.toml")
+SHIPPED = ROOT / "labctl" / "ui" / "static" / "vendor"
+"""Folder of the files that others have written."""
 _IMAGE = re.compile(
     r"^\s*(?:image|[A-Z_]+_(?:BASE|IMAGE)): \$\{[A-Z_]+:-([^}]+)\}"
     r"|^ARG [A-Z_]+=((?!\$)[^\s]*[:/][^\s]+)",
@@ -49,6 +52,14 @@ class Part(BaseModel):
     """What comes along under a licence with conditions of its own; "" where nothing is known to."""
 
 
+class Shipped(Part):
+    """A package of which files come with labctl."""
+
+    version: str
+    files: Mapping[str, str]
+    """SHA-256 of each file, by its name in `SHIPPED`."""
+
+
 class Licences(BaseModel):
     """The record, `licences.toml`. Names are those of lock, Compose file and requirements."""
 
@@ -58,6 +69,8 @@ class Licences(BaseModel):
     images: Mapping[str, Part]
     packages: Mapping[str, Part]
     """Only those that are not under a permissive licence."""
+    shipped: Mapping[str, Shipped]
+    """By name at npm."""
 
 
 class Package(NamedTuple):
@@ -121,6 +134,7 @@ def tables() -> dict[str, str]:
         "licences-parts": _table("part", licences.parts),
         "licences-images": _table("image", licences.images),
         "licences-packages": _table("package", licences.packages),
+        "licences-shipped": _table("package", licences.shipped),
     }
 
 

@@ -68,7 +68,7 @@ def bill_of_materials(wheel: Path) -> Bom:
         hashes=[_sha256(hashlib.sha256(wheel.read_bytes()).hexdigest())],
     )
     parts = list(_parts())
-    packages = list(_packages())
+    packages = [*_packages(), *_shipped()]
     bom = Bom(components=[*parts, *packages])
     bom.metadata.component = own
     bom.register_dependency(own, [*parts, *packages])
@@ -148,6 +148,29 @@ def _packages() -> Iterable[Component]:
             bom_ref=f"package:{name}",
             purl=PackageURL("pypi", None, name, package.version),
             licenses=_licences(licence) if licence else (),
+        )
+
+
+def _shipped() -> Iterable[Component]:
+    for name, package in load_licences().shipped.items():
+        purl = PackageURL("npm", None, name, package.version)
+        yield Component(
+            name=name,
+            version=package.version,
+            type=ComponentType.LIBRARY,
+            bom_ref=f"shipped:{name}",
+            description=package.title,
+            purl=purl,
+            licenses=_licences(package.licence),
+            components=[
+                Component(
+                    name=file,
+                    type=ComponentType.FILE,
+                    bom_ref=f"shipped:{name}:{file}",
+                    hashes=[_sha256(digest)],
+                )
+                for file, digest in package.files.items()
+            ],
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -15,6 +16,7 @@ from cyclonedx.validation.json import JsonStrictValidator
 
 from labctl.artifacts.lock import load_lock
 from release.licences import (
+    SHIPPED,
     fetched_images,
     licence_said,
     load_licences,
@@ -76,10 +78,21 @@ def test_the_bill_of_materials_has_every_part_file_and_package(bom: dict[str, An
     assert set(tops) == {
         *(f"part:{name}" for name in locked_parts()),
         *(f"package:{package.name}" for package in locked_packages()),
+        *(f"shipped:{name}" for name in load_licences().shipped),
     }
     lock = load_lock().artifacts
     locked = {one.sha256 for artifact in lock.values() for one in _files(artifact)}
+    locked |= {
+        one for package in load_licences().shipped.values() for one in package.files.values()
+    }
     assert set(_digests(bom["components"])) == locked
+
+
+def test_files_of_others_are_as_they_were_published() -> None:
+    known = [package.files for package in load_licences().shipped.values()]
+    assert {name: digest for files in known for name, digest in files.items()} == {
+        file.name: sha256(file.read_bytes()).hexdigest() for file in SHIPPED.iterdir()
+    }
 
 
 def test_parts_and_packages_say_their_licence(bom: dict[str, Any]) -> None:
