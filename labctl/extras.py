@@ -11,7 +11,7 @@ __all__ = ["require_extra"]
 
 _MODULES = {
     "promote": ("cfnlint", "aws_msk_iam_sasl_signer"),
-    "reports": ("plotly", "jinja2"),
+    "reports": ("plotly",),
     "notebook": ("jupyterlab", "ipykernel", "matplotlib"),
     "mcp": ("mcp",),
     "lakeapi": (
