@@ -141,6 +141,11 @@ class Writer:
             partition=partition,
         )
 
+    def tombstone(self, salesid: int) -> None:
+        header = ("apicurio.key.globalId", self.schema_ids["key"].to_bytes(8, "big"))
+        key = _avro(KEY, {"salesid": salesid})
+        self._producer.produce(self.topic, key=key, value=None, headers=[header])
+
     def raw(
         self, value: bytes | None, headers: dict[str, str | bytes | None] | None = None
     ) -> None:
@@ -188,6 +193,18 @@ def test_the_last_records_come_decoded(kafka: Kafka, registry: Registry) -> None
         "saletime": datetime(2008, 1, 1, 0, 0, 0, 1, UTC),
     }
     assert records[-1].timestamp is not None
+
+
+def test_the_last_change_is_found_beneath_its_tombstone(kafka: Kafka, registry: Registry) -> None:
+    writer = Writer(kafka, registry, partitions=1)
+    writer.change(1, 5)
+    writer.tombstone(1)
+    writer.flush()
+    topics = Topics(kafka, registry)
+    (newest,) = topics.find(writer.topic, {"salesid": 1})
+    assert newest.value is None
+    (change,) = topics.find(writer.topic, {"salesid": 1}, tombstones=False)
+    assert change.value["qtysold"] == 5
 
 
 def test_the_newest_records_of_a_key_are_found(kafka: Kafka, registry: Registry) -> None:

@@ -223,6 +223,8 @@ def test_the_command_shows_what_differs_and_where_the_row_stopped() -> None:
         (Declared("text", "text"), "00123", "00123"),
         (Declared("text", "text"), "Ann", "Ann"),
         (Declared("integer", "integer"), 200, 200),
+        # The database itself says what is wrong with it.
+        (Declared("integer", "integer"), "--5", "--5"),
     ],
 )
 def test_a_number_is_asked_for_as_its_column_has_it(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -80,7 +81,7 @@ def typed_as(column: SourceColumn, value: object) -> object:
     """Convert a numeric string to int unless the column is text; SQL Server requires it."""
     if not isinstance(value, str) or pa.types.is_string(column.arrow):
         return value
-    return int(value) if value.lstrip("-").isdecimal() else value
+    return int(value) if re.fullmatch(r"-?[0-9]+", value) else value
 
 
 def _condition(
