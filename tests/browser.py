@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-__all__ = ["asked_for", "find_browser", "shown"]
+__all__ = ["SILENT", "asked_for", "find_browser", "shown"]
 
 BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome")
 SECONDS = 120.0
-_SILENT = (
+SILENT = (
     # What a browser asks for by itself, as far as there are flags against it.
     "--disable-background-networking",
     "--disable-component-update",
@@ -46,7 +46,7 @@ def shown(browser: str, url: str, folder: Path) -> str:
         [
             browser,
             *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"),
-            *_SILENT,
+            *SILENT,
             f"--user-data-dir={folder / 'profile'}",
             f"--log-net-log={folder / 'net.json'}",
             "--enable-logging=stderr",

@@ -30,6 +30,7 @@ SECTIONS: Mapping[str, Mapping[str, _Command]] = MappingProxyType(
             "destroy": _Command("down", "Stop the lab and delete its data, secrets and logs."),
             "restart": _Command("restart", "Restart one service."),
             "status": _Command("status", "Show services, connectors, tables, and what is wrong."),
+            "ui": _Command("ui", "Show the lab on a page: from a row to the lake, live."),
             "logs": _Command("logs", "Print what a service logged."),
             "watch": _Command("watch", "Apply files to the running lab as they are saved."),
             "snapshot": _Command("snapshot", "Save the whole lab, and go back to it in seconds."),
@@ -84,11 +85,11 @@ SECTIONS: Mapping[str, Mapping[str, _Command]] = MappingProxyType(
             ),
         },
         "Clients": {
-            "env": _Command("env", "Print variables for psql, mysql, aws and other clients."),
             "client": _Command(
                 None,
                 "Run psql, mysql, sqlcmd, kafka, aws or a notebook.",
                 {
+                    "env": _Command("env", "Print variables for psql, mysql, aws and others."),
                     "psql": _Command("psql", "Run psql on the lab's PostgreSQL."),
                     "mysql": _Command("mysql", "Run mysql on the lab's MySQL."),
                     "sqlcmd": _Command("sqlcmd", "Run sqlcmd on the lab's SQL Server."),

@@ -111,6 +111,7 @@ def next_steps(sql: str, instant: str) -> tuple[str, ...]:
         f'  .venv/bin/labctl query "{sql}" --as-of {instant}',
         "  .venv/bin/labctl verify",
         "  .venv/bin/labctl status",
+        "  .venv/bin/labctl ui",
         "  make demo-api",
         "Stop it with `.venv/bin/labctl down`; its data stays. "
         "`.venv/bin/labctl destroy` removes it completely.",

@@ -1,17 +1,17 @@
-"""`labctl env`."""
+"""`labctl client env`."""
 
 from __future__ import annotations
 
 import shlex
 
-from labctl.cli.app import Invocation, command, root
+from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result
 from labctl.lab.clients.client_environment import client_environment
 
 __all__ = ["env_command"]
 
 
-@command(root, "env", example='eval "$(labctl env)" && psql')
+@command(group("client"), "env", example='eval "$(labctl client env)" && psql')
 def env_command(invocation: Invocation) -> None:
     """Print shell variables that point psql, mysql, aws and others at the lab.
 

@@ -63,6 +63,6 @@ def _render(invocation: Invocation, lab: Lab, started: Started) -> RenderableTyp
         *own,
         f"Lab {lab.name!r} is up after {started.seconds:.1f} s.",
         f"Credentials: {lab.state.secrets}",
-        invocation.addressed('Clients: eval "$(labctl env)"'),
-        invocation.addressed(f"Next: {seeded}labctl status · labctl down"),
+        invocation.addressed('Clients: eval "$(labctl client env)"'),
+        invocation.addressed(f"Next: {seeded}labctl status · labctl ui · labctl down"),
     )

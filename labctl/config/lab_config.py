@@ -86,7 +86,7 @@ class Source(Section):
     when it has changed."""
     migrate: Annotated[str, Field(min_length=1)] | None = None
     """Command that makes its tables, such as `alembic upgrade head`. It runs in the project's
-    folder with the variables of `labctl env`."""
+    folder with the variables of `labctl client env`."""
     rows_file: File | None = None
     """File with the SQL of rows. It runs once, after the tables are made."""
 

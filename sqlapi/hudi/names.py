@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "COMMIT_TIME",
     "FILE_NAME",
+    "KEY_COLUMN",
     "META_PREFIX",
     "OWN_FOLDER",
     "PARTITION_FIELDS",
@@ -21,6 +22,8 @@ PROPERTIES = f"{OWN_FOLDER}/hoodie.properties"
 META_PREFIX = "_hoodie_"
 COMMIT_TIME, FILE_NAME = f"{META_PREFIX}commit_time", f"{META_PREFIX}file_name"
 PARTITION_PATH = f"{META_PREFIX}partition_path"
+KEY_COLUMN = f"{META_PREFIX}record_key"
+"""The column with the whole key of a row, as text."""
 RECORD_KEY = "hoodie.table.recordkey.fields"
 PARTITION_FIELDS = "hoodie.table.partition.fields"
 READ_OPTIMIZED = "hoodie.read.use.read_optimized.mode"

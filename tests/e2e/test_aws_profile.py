@@ -183,7 +183,8 @@ def test_the_lab_on_this_machine_is_not_stopped_by_the_profile(
 
 def test_no_login_is_printed(aws_labctl: AwsCommand, lab: Lab) -> None:
     secret = lab.endpoints.servers["mysql"].password.get_secret_value()
-    for words in (["env"], ["connectors", "status"], ["query", "SELECT nothing FROM nowhere"]):
+    wrong = ["query", "SELECT nothing FROM nowhere"]
+    for words in (["client", "env"], ["connectors", "status"], wrong):
         answer = aws_labctl(*words)
         assert secret not in answer.stdout + answer.stderr
 

@@ -156,7 +156,7 @@ def test_the_password_of_kafka_is_shown_nowhere(lab: Lab, labctl: Labctl) -> Non
         if topic.name.startswith(("connect-", "schema-history.")):
             for record in topics.tail(topic.name, LINES):
                 assert password not in f"{record.key}{record.value}", topic.name
-    for words in (["env"], ["connectors", "status"], ["status"], ["topics", "list"]):
+    for words in (["client", "env"], ["connectors", "status"], ["status"], ["topics", "list"]):
         answer = labctl(*words, "--lab", lab.name, "-o", "json")
         assert password not in answer.stdout + answer.stderr, words
 

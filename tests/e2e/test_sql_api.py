@@ -62,7 +62,7 @@ Sources = Callable[[str], Source]
 
 @pytest.fixture
 def environment(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """What `labctl env` sets, and no login of the machine's own."""
+    """What `labctl client env` sets, and no login of the machine's own."""
     for name in ("AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name, raising=False)
     values = {k: v for k, v in client_environment(lab).items() if k.startswith("AWS_")}

@@ -169,7 +169,7 @@ def endpoint(
 
 @pytest.fixture
 def aws_variables(endpoint: Endpoint, tmp_path: Path) -> dict[str, str]:
-    """What `labctl env` sets of AWS for a lab with this endpoint."""
+    """What `labctl client env` sets of AWS for a lab with this endpoint."""
     keys = {"access_key": SecretStr(KEY), "secret_key": SecretStr(SECRET)}
     folder = tmp_path / "clients"
     folder.mkdir()

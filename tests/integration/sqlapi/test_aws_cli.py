@@ -1,4 +1,4 @@
-"""The AWS CLI, unmodified, with nothing but what `labctl env` sets."""
+"""The AWS CLI, unmodified, with nothing but what `labctl client env` sets."""
 
 from __future__ import annotations
 
