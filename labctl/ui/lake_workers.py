@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import signal
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -30,6 +31,7 @@ __all__ = ["LabAddress", "LakeWorkers"]
 
 T = TypeVar("T")
 _AT_ONCE = 2
+_GRACE_SECONDS = 1.0
 _IDLE_SECONDS = 60.0
 """Seconds without a question after which a process is ended."""
 
@@ -161,6 +163,9 @@ class _Worker:
         begun: list[psutil.Process] = []
         with suppress(psutil.NoSuchProcess):
             begun = psutil.Process(self._process.pid).children(recursive=True)
+        if begun:  # it removes their files
+            self._process.terminate()
+            self._process.join(_GRACE_SECONDS)
         self._process.kill()
         self._process.join()
         self._connection.close()
@@ -172,6 +177,7 @@ class _Worker:
 def _serve(connection: Connection[Any, Any], address: LabAddress) -> None:
     """Answer questions until the page ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     while True:
         try:
             question, values = connection.recv()
