@@ -37,10 +37,12 @@ __all__ = ["PipelineFeed"]
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
-_QUICK_SECONDS = 0.25
+_SILVER_SECONDS = 0.25
+_PROCESSES_SECONDS = 0.5
+_TOPICS_SECONDS = 1.0
 _SHARE = 4.0
 """Seconds of rest per second of looking: looks at containers are dear, so there are fewer."""
-_WHOLE_SECONDS = 5.0
+_WHOLE_SECONDS = 10.0
 _ANSWER_SECONDS = 30.0
 """Seconds that a look may take: a service that hangs has its own, shorter limit."""
 _LEAST_SECONDS = 1.0
@@ -74,6 +76,7 @@ class PipelineFeed:
         self._whole: _Whole | None = None
         self._error: str | None = None
         self._is_due = asyncio.Event()
+        self._states: Mapping[str, ProcessState] = {}
         self._silver: Mapping[str, Any] = {}
         self._ends: Mapping[str, int] = {}
         self._looks: list[QuickLook] = []
@@ -86,9 +89,9 @@ class PipelineFeed:
             self._forget()
             looks = (
                 self._look_whole(),
-                self._repeat(_processes, self._keep_processes),
-                self._repeat(silver_status, self._keep_silver),
-                self._repeat(self._topics, self._keep_ends),
+                self._repeat(_processes, self._keep_processes, _PROCESSES_SECONDS),
+                self._repeat(silver_status, self._keep_silver, _SILVER_SECONDS),
+                self._repeat(self._topics, self._keep_ends, _TOPICS_SECONDS),
             )
             self._work = tuple(map(asyncio.ensure_future, looks))
         try:
@@ -133,8 +136,10 @@ class PipelineFeed:
         lab = self._context.address.open()
         return _Whole(lab, tuple(lab.tables), status_of(lab))
 
-    async def _repeat(self, look: Callable[[Lab], T], keep: Callable[[T | None], None]) -> None:
-        """Look again and again, and keep what was found; None where there was no answer."""
+    async def _repeat(
+        self, look: Callable[[Lab], T], keep: Callable[[T | None], None], seconds: float
+    ) -> None:
+        """Look every few `seconds`, and keep what was found; None where there was no answer."""
         while True:
             begun = time.monotonic()
             if (whole := self._whole) is not None:
@@ -144,21 +149,27 @@ class PipelineFeed:
                     keep(None)
                 await self._publish()
             rest = _SHARE * (time.monotonic() - begun)
-            await asyncio.sleep(min(max(_QUICK_SECONDS, rest), _WHOLE_SECONDS))
+            await asyncio.sleep(min(max(seconds, rest), _WHOLE_SECONDS))
 
     def _keep_processes(self, found: Mapping[str, ProcessState] | None) -> None:
         if self._whole is None or found is None:
             return
-        look = QuickLook(time.time(), found, self._silver, self._ends)
-        self._looks.append(look)
-        while len(self._looks) > 2 and self._looks[1].at < look.at - _RATE_SECONDS:
-            del self._looks[0]
-        services = as_now(self._whole.data, look, {})["services"]
+        self._states = found
+        self._note_look()
+        services = as_now(self._whole.data, self._looks[-1], {})["services"]
         if any(service.state == DOWN for service in services):
             self._is_due.set()
 
+    def _note_look(self) -> None:
+        look = QuickLook(time.time(), self._states, self._silver, self._ends)
+        self._looks.append(look)
+        while len(self._looks) > 2 and self._looks[1].at < look.at - _RATE_SECONDS:
+            del self._looks[0]
+
     def _keep_silver(self, found: Mapping[str, Any] | None) -> None:
         self._silver = found or {}
+        if self._states:
+            self._note_look()
 
     def _keep_ends(self, found: Mapping[str, int] | None) -> None:
         self._ends = found or {}

@@ -36,10 +36,10 @@ _READY = {
     "/services/kafka": "pre.log",
 }
 """What says that a page has what it is for."""
-_WATCH = """selector => {
+_WATCH = """([selector, attribute]) => {
   window.seen = [];
   const look = () => {
-    const text = document.querySelector(selector)?.outerHTML;
+    const text = document.querySelector(selector)?.getAttribute(attribute);
     if (text && text !== window.last) window.seen.push([Date.now() / 1000, window.last = text]);
   };
   look();
@@ -86,25 +86,25 @@ def _changes(lab: Lab, page: Page) -> dict[str, float]:
     row = followed_row(lab)
     name = lab.table_of(row.table).name
     seen = []
-    page.evaluate(_WATCH, f"[id='row-{name}'] time")
+    page.evaluate(_WATCH, [f"[id='row-{name}'] time", "datetime"])
     for _ in range(_TIMES):
         page.evaluate("window.seen = []")
         make_change(lab, row)
         queried = time.time()
-        seen.append(_first(page, "datetime=") - queried)
+        seen.append(_first(page, "T") - queried)
     return _percentiles(seen)
 
 
 def _kills(lab: Lab, page: Page) -> dict[str, float]:
     seen = []
-    page.evaluate(_WATCH, "#box-registry")
+    page.evaluate(_WATCH, ["#box-registry", "data-state"])
     for _ in range(_KILLS):
         page.locator("#box-registry[data-state=ready]").wait_for()
         page.evaluate("window.seen = []")
         pid = lab.runtime.states()["registry"].pid
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
-        seen.append(-time.time() + _first(page, 'data-state="down"'))
+        seen.append(-time.time() + _first(page, "down"))
         page.locator("#box-registry[data-state=ready]").wait_for()
     return _percentiles(seen)
 
