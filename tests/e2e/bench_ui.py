@@ -27,7 +27,7 @@ from tests.ui_page import DESKTOP, SECONDS, browser_of_pages, served_page
 
 _TIMES = 20
 _KILLS = 5
-_CPU_SECONDS = 30.0
+_CPU_SECONDS = 20.0
 _READY = {
     "/": "tr time",
     "/tables": "main table a",
@@ -127,7 +127,9 @@ def _pages(page: Page, base: str) -> dict[str, Any]:
         for _ in range(_TIMES):
             begun = time.monotonic()
             page.goto(base + path)
-            page.locator(selector).first.wait_for()
+            # Playwright's own waits look ever less often.
+            while page.query_selector(selector) is None:
+                time.sleep(0.005)
             seconds.append(time.monotonic() - begun)
         found[path] = _percentiles(seconds)
     return found
