@@ -129,18 +129,13 @@ def row_at_source(lab: Lab, table_name: str, key: Mapping[str, str]) -> RowAtSou
 def write(
     lab: Lab, table_name: str, key: Mapping[str, str], column: str, value: str | None
 ) -> RowAtSource:
-    """Set a column of the row at its source, and return the row.
-
-    Where the row is as it was before, the database may have logged nothing that could be followed.
-    """
+    """Set a column of the row at its source, and return the row."""
     from labctl.lab.tables.source_row import write_value
 
     table = lab.require_running().table(table_name)
-    before = row_at_source(lab, table_name, key)
     done = write_value(lab, table, key, column, value)
     now = row_at_source(lab, table_name, key)
-    at = None if now.columns == before.columns else done.at
-    return RowAtSource(now.columns, done.statement, at)
+    return RowAtSource(now.columns, done.statement, done.at if done.has_changed else None)
 
 
 def way(lab: Lab, table_name: str, key: Mapping[str, str], since: float | None) -> Way:

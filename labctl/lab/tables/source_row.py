@@ -29,6 +29,8 @@ class Written:
     """The statement with its values, to be read by people."""
     at: float
     """Time just before it ran, in seconds since the epoch."""
+    has_changed: bool
+    """Whether the row is another one now. If not, the database may have logged nothing."""
 
 
 def columns_of(source: Source, table: LabTable) -> dict[str, SourceColumn]:
@@ -64,7 +66,8 @@ def write_value(lab: Lab, table: LabTable, key: Row, column: str, value: str | N
     """
     with connect(lab.endpoints, table.source) as source:
         columns = columns_of(source, table)
-        if find_row(source, table, key) is None:
+        before = find_row(source, table, key)
+        if before is None:
             raise LabError(
                 f"{_ref(table)} has no such row", hint="labctl trace", exit_code=ExitCode.USAGE
             )
@@ -74,7 +77,8 @@ def write_value(lab: Lab, table: LabTable, key: Row, column: str, value: str | N
         given = (None if value is None else typed_as(columns[column], value), *values)
         at = time.time()
         source.affect(sql, given)
-    return Written(sql % tuple(map(_shown, given)), at)
+        has_changed = find_row(source, table, key) != before
+    return Written(sql % tuple(map(_shown, given)), at, has_changed)
 
 
 def typed_as(column: SourceColumn, value: object) -> object:
