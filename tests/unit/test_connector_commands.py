@@ -176,3 +176,24 @@ def test_a_table_that_no_connector_or_no_sink_takes_is_not_valid(
     (sink,) = (folder / "connectors").glob("sink_*.json")
     sink.unlink()
     assert "no sink takes the topic" in " ".join(run("validate", code=ExitCode.USAGE).split())
+
+
+def test_a_sink_file_that_silver_could_not_read_by_is_not_valid(
+    run: Run, connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del connect
+    folder = tmp_path / "shop"
+    write_project(folder, new_project("shop", [example_source("orders", "postgres")]))
+    monkeypatch.setenv("LABCTL_PROJECT", str(folder))
+    (sink,) = (folder / "connectors").glob("sink_*.json")
+    config = json.loads(sink.read_text())
+    for wrong, what in (
+        ({"format.class": "io.confluent.connect.s3.format.json.JsonFormat"}, "format.class"),
+        ({"topics.dir": "elsewhere"}, "elsewhere"),
+    ):
+        sink.write_text(json.dumps(config | wrong, indent=2))
+        said = " ".join(run("validate", code=ExitCode.USAGE).split())
+        assert sink.name in said or "properties:" in said
+        assert what in said
+    sink.write_text(json.dumps(config, indent=2))
+    assert "source_connector_orders: valid" in run("validate")
