@@ -11,11 +11,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["HEADERS", "TOKEN", "Access", "cookie_name"]
+__all__ = ["Access"]
 
-TOKEN = "token"  # noqa: S105 - the parameter's name
+_TOKEN = "token"  # noqa: S105 - the parameter's name
 """The parameter of the link that brings the token."""
-HEADERS: Mapping[str, str] = {
+_HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'",
@@ -42,7 +42,7 @@ class Access:
     def __init__(self, application: ASGIApp, *, port: int, token: str) -> None:
         self._application = application
         self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
-        self._cookie = cookie_name(port)
+        self._cookie = _cookie_name(port)
         self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -53,7 +53,7 @@ class Access:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
+                for name, value in _HEADERS.items():
                     headers[name] = value
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
@@ -69,7 +69,7 @@ class Access:
             return _text("only this page's own forms may change something", 403)
         if request.url.path.startswith(_OPEN):
             return None
-        if (given := request.query_params.get(TOKEN)) is not None and self._is_right(given):
+        if (given := request.query_params.get(_TOKEN)) is not None and self._is_right(given):
             return self._redirect(request)
         if self._is_right(request.cookies.get(self._cookie, "")):
             return None
@@ -80,7 +80,7 @@ class Access:
 
     def _redirect(self, request: Request) -> Response:
         """Return a redirect to the same page without the token, which becomes a cookie."""
-        rest = [pair for pair in request.query_params.multi_items() if pair[0] != TOKEN]
+        rest = [pair for pair in request.query_params.multi_items() if pair[0] != _TOKEN]
         # More than one slash would begin another host's address.
         path = "/" + request.url.path.lstrip("/")
         answer = RedirectResponse(f"{path}?{urlencode(rest)}" if rest else path, 303)
@@ -88,7 +88,7 @@ class Access:
         return answer
 
 
-def cookie_name(port: int) -> str:
+def _cookie_name(port: int) -> str:
     """Return the cookie's name: browsers send cookies to every port of a host."""
     return f"labctl-ui-{port}"
 

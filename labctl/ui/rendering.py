@@ -57,10 +57,10 @@ def page(
     return HTMLResponse(text)
 
 
-def part(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+def part(request: Request, template: str, **values: Any) -> HTMLResponse:
     """Return a part of a page."""
     is_read_only = context_of(request).is_read_only
-    return HTMLResponse(render(template, is_read_only=is_read_only, **values), status)
+    return HTMLResponse(render(template, is_read_only=is_read_only, **values))
 
 
 def error_response(request: Request, error: LabError) -> HTMLResponse:
