@@ -115,7 +115,9 @@ class Script:
         match change.what:
             case "swap":
                 return self._swap()
-            case "partition" | "attach" | "detach":
+            case "away":
+                return self._away(change)
+            case "partition" | "attach" | "detach" | "drop_partition":
                 return self._partition(change)
             case "recapture" | "apply" if self.unseen == change.what:
                 self.unseen = None
@@ -164,6 +166,18 @@ class Script:
         }
         return [statement.format(**names) for statement in self._traits.swap]
 
+    def _away(self, change: Change) -> list[str]:
+        # The row is written under a name that is not captured.
+        self.needs_backfill = True
+        schema, here = self._quote(self._ref.schema), self._quote(self._ref.name)
+        away = self._quote(f"{self._beside}_away")
+        rename = self._traits.rename
+        return [
+            rename.format(schema=schema, table=here, new=away),
+            self._insert(change.row or 0, change.cells, into=f"{schema}.{away}"),
+            rename.format(schema=schema, table=away, new=here),
+        ]
+
     def _partition(self, change: Change) -> list[str]:
         partitioning = self._traits.partitioning
         if partitioning is None or not self.case.parted:
@@ -172,6 +186,8 @@ class Script:
         if change.what == "partition":
             names = {"table": self._table, "part": self._part(added)}
             return [partitioning.add.format(**names, low=ADDED_PARTITION, high=ATTACHED_PARTITION)]
+        if change.what == "drop_partition":
+            return [partitioning.drop.format(part=self._part(added))]
         if change.what == "attach":
             self.needs_backfill = True
             names = {"table": self._table, "part": self._part(attached)}

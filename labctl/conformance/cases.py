@@ -84,10 +84,11 @@ class Change:
     """Kind of step.
 
     Rows: insert, update, rekey, delete, truncate. Columns: add, drop, rename, retype, default.
-    Tables: `swap` puts a copy in the table's place. Partitions: `partition` adds an empty one,
-    `attach` one with a row, `detach` takes one away and puts it back. What the project's
-    documentation demands after these: `recapture` makes a new capture instance, `apply` applies
-    the connector. `fault` kills a part of the lab."""
+    Tables: `swap` puts a copy in the table's place; `away` gives the table another name, writes a
+    row, and gives it its own name again. Partitions: `partition` adds an empty one, `attach` one
+    with a row, `detach` takes one away and puts it back, and `drop_partition` drops the one that
+    was added. What the project's documentation demands after these: `recapture` makes a new
+    capture instance, `apply` applies the connector. `fault` kills a part of the lab."""
     row: int | None = None
     """Number of the row."""
     cells: Row = field(default_factory=dict)

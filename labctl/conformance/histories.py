@@ -17,6 +17,7 @@ ATTACHED_PARTITION = 2000
 """Lowest `id` of the partition that a history attaches."""
 _DDL = 0.15
 _SWAP = 0.06
+_AWAY = 0.06
 _TRUNCATE = 0.05
 _MOST_CHANGES = 12
 _KINDS = ("insert", "update", "rekey", "delete", "bulk")
@@ -45,6 +46,8 @@ class History:
         truncate_at = chance.randrange(changes) if chance.random() < _TRUNCATE else None
         swaps = bool(traits.swap) and keyed and not parted and chance.random() < _SWAP
         swap_at = chance.randrange(changes) if swaps else None
+        goes_away = bool(traits.rename) and keyed and chance.random() < _AWAY
+        away_at = chance.randrange(changes) if goes_away else None
         part_at = self._places(changes) if parted else set()
         fault_at = chance.randrange(changes) if faults else None
         # A table has two capture instances at most, so one follows all changes of its columns.
@@ -60,6 +63,8 @@ class History:
                 yield Change("truncate")
             elif place == swap_at:
                 yield from self._swap()
+            elif place == away_at:
+                yield from self._away()
             elif place in part_at:
                 yield from self._partitions(is_last=place == max(part_at))
             else:
@@ -126,13 +131,23 @@ class History:
             yield from self._insert()
         yield Change("apply")
 
+    def _away(self) -> Iterator[Change]:
+        """Rename the table and back; a row is written in between."""
+        if (row := self._rows.row(None)) is not None:
+            self._alive.append(row[0])
+            yield Change("away", row[0], row[1])
+
     def _partitions(self, *, is_last: bool) -> Iterator[Change]:
         """Change the partitions. Each history adds one at most, and attaches one at most."""
         what = self._chance.choice(("add", "attach", "detach")) if is_last else "detach"
         if what == "add":
             yield Change("partition")
             yield from self._insert(base=ADDED_PARTITION)
-            yield from self._rekey(ADDED_PARTITION)
+            if self._chance.random() < 0.5:
+                yield Change("delete", self._alive.pop())
+                yield Change("drop_partition")
+            else:
+                yield from self._rekey(ADDED_PARTITION)
         elif what == "attach":
             if (row := self._rows.row(None, ATTACHED_PARTITION)) is not None:
                 self._alive.append(row[0])

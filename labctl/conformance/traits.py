@@ -25,6 +25,8 @@ class Partitioning:
     """Statement that makes that table the partition from `{low}` up to `{high}`."""
     detach: str
     """Statement that makes a partition a table of its own."""
+    drop: str
+    """Statement that drops a partition."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,9 @@ class Traits:
     and `{old}`, and `{columns}`, all quoted."""
     swap_needs_apply: bool = False
     """Whether the changes of the copy come only after `labctl connectors apply`."""
+    rename: str = ""
+    """Statement that gives a table another name: `{schema}`, `{table}`, and the name `{new}`;
+    empty if a captured table has one name only."""
     partitioning: Partitioning | None = None
     """Statements for partitions; None if tables have none."""
     text_key: str = "varchar(100)"

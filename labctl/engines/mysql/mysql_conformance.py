@@ -36,6 +36,7 @@ TRAITS = Traits(
         "INSERT INTO {schema}.{new} ({columns}) SELECT {columns} FROM {schema}.{table}",
         "RENAME TABLE {schema}.{table} TO {schema}.{old}, {schema}.{new} TO {schema}.{table}",
     ),
+    rename="ALTER TABLE {schema}.{table} RENAME TO {schema}.{new}",
     text_pairs=text_pairs(),
     null_is_said=True,
     retype=lambda name, declared, nullable: (

@@ -41,12 +41,14 @@ TRAITS = Traits(
         "ALTER TABLE {schema}.{new} RENAME TO {table}",
     ),
     swap_needs_apply=True,
+    rename="ALTER TABLE {schema}.{table} RENAME TO {new}",
     partitioning=Partitioning(
         clause="PARTITION BY RANGE ({key})",
         add="CREATE TABLE {part} PARTITION OF {table} FOR VALUES FROM ({low}) TO ({high})",
         like="CREATE TABLE {part} (LIKE {table} INCLUDING ALL)",
         attach="ALTER TABLE {table} ATTACH PARTITION {part} FOR VALUES FROM ({low}) TO ({high})",
         detach="ALTER TABLE {table} DETACH PARTITION {part}",
+        drop="DROP TABLE {part}",
     ),
     text_pairs=text_pairs(),
     rule_names={

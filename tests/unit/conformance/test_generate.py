@@ -55,7 +55,9 @@ def test_every_class_of_values_and_every_step_occurs(engine: EngineName) -> None
     if traits.recapture is not None:
         expected |= {"recapture"}
     if traits.partitioning is not None:
-        expected |= {"partition", "attach", "detach"}
+        expected |= {"partition", "attach", "detach", "drop_partition"}
+    if traits.rename:
+        expected |= {"away"}
     assert steps == expected
     assert any(not case.keys for case in cases)
     assert any(case.name != "{0}" for case in cases)
@@ -213,6 +215,17 @@ def test_a_copy_takes_the_place_of_a_table() -> None:
     assert due(script) is None
 
 
+@pytest.mark.parametrize("engine", ["postgres", "mysql"])
+def test_a_row_is_written_while_its_table_has_another_name(engine: EngineName) -> None:
+    script = table(engine, ())
+    away, inserted, back = script.statements(replace(row_of(9), what="away"))
+    other = inserted.split()[2].rpartition(".")[2]
+    assert away.startswith("ALTER TABLE ")
+    assert away.endswith(other)
+    assert other in back.split()[2]
+    assert script.needs_backfill
+
+
 def test_a_table_has_partitions_that_come_and_go() -> None:
     script = table("postgres", (), parted=True)
     created, *parts = script.creates()
@@ -227,6 +240,7 @@ def test_a_table_has_partitions_that_come_and_go() -> None:
     detached, again = script.statements(Change("detach"))
     assert detached.split()[-1] == again.split()[5]
     assert not script.needs_backfill
+    assert script.statements(Change("drop_partition")) == [f"DROP TABLE {added.split()[2]}"]
     like, inserted, attached = script.statements(replace(row_of(2001), what="attach"))
     assert inserted.split()[2] == like.split()[2] == attached.split()[5]
     assert script.needs_backfill
