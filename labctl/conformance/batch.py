@@ -275,7 +275,11 @@ class Batches:
         for statement in table.script.statements(change):
             self._execute(table, statement)
         if applies:
-            self._stage.apply(table.engine)
+            try:
+                self._stage.apply(table.engine)
+            except LabError as error:
+                # The changes that are missing then show in the comparison.
+                table.result.declined.append(f"its connector is not applied: {error.what[:200]}")
 
     def _judge(
         self, tables: Sequence[_Table], phase: Phase, failed: Mapping[EngineName, LabError]

@@ -36,10 +36,12 @@ from labctl.lab.lifecycle.up import up
 from labctl.lab.observe.service_status import read_status
 from labctl.lake.objectstore import s3_client
 from labctl.scaffolding.new_connectors import connector_name, sink_text, source_text
+from labctl.scaffolding.new_tables import new_files
 from labctl.scaffolding.properties import BASE, base_text, table_text
 from labctl.sources import ENGINES, connect, ensure_database
 from labctl.sources.base import TableRef
 from labctl.sources.signal_table import own_signals
+from labctl.state.file_changes import change_files
 from labctl.tables import CONNECTORS, LabTable
 
 __all__ = ["SILVER", "Stage", "copied", "staged"]
@@ -128,8 +130,17 @@ class Stage:
     def apply(self, engine: EngineName) -> None:
         """Apply an engine's connector again, as docs/schema-changes.md requires after a swap."""
         self.wait_ready()  # A fault of the same batch may have killed Kafka Connect.
-        lab = replace(self.lab)
+        self._leave_out(engine)
+        lab = replace(self.fresh())
         apply_and_wait(lab, [source_file(lab, self.source(engine))])
+
+    def _leave_out(self, engine: EngineName) -> None:
+        """Leave out columns that tables got since and that no change has: else none is applied."""
+        source = self.source(engine)
+        with connect(self.lab.endpoints, source) as database:
+            for table in [one for one in self.own_tables() if one.engine == engine]:
+                ref = TableRef(table.db_schema, table.source_name)
+                change_files(self.lab.project, new_files(self.fresh(), source, database, ref))
 
     def kill(self, part: str) -> None:
         """Kill a service of the lab, unless it is still down after an earlier kill."""
