@@ -129,8 +129,11 @@ class History(Protocol):
         """Return the instants of writes under way, or left behind by a writer that died."""
         ...
 
-    def completion_mark(self) -> str | None:
-        """Return the instant at which the history ends, for `Changes`; None without a write."""
+    def completion_mark(self, writes: Iterable[Commit] | None = None) -> str | None:
+        """Return the instant at which these writes end, for `Changes`; None without a write.
+
+        By default, all writes of the history are meant.
+        """
         ...
 
     def earliest_readable(self) -> str | None:

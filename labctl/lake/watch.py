@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from labctl.errors import ExitCode, LabError
 from labctl.lake.safe_reading import reading
 from labctl.lake.silver_table import SilverTable
+from labctl.lake.view import COMMIT_TIME
 from sqlapi.instants import to_datetime
 from sqlapi.table_format import Commit, History
 
@@ -31,7 +32,7 @@ class Watch:
         self._table = table
         self._changes = table.stored.changes()
         self._timeline = table.timeline()
-        self._mark = self._timeline.completion_mark() or _BEFORE_ALL
+        self._told = {write.requested for write in self._timeline.writes}
 
     def poll(self) -> pa.Table | None:
         """Return the rows of commits since the last call, deleted ones included, or None."""
@@ -43,12 +44,19 @@ class Watch:
 
     def _take(self, timeline: History) -> pa.Table | None:
         self._timeline = timeline
-        mark = timeline.completion_mark()
-        if mark is None or mark <= self._mark:
+        new = {write.requested for write in timeline.writes} - self._told
+        ends = {write.requested: timeline.completion_mark([write]) for write in timeline.writes}
+        new_ends = [end for name, end in ends.items() if name in new and end]
+        if not new_ends:
             return None
-        begin = self._mark
-        rows = reading([self._table], lambda: self._changes.between(timeline, begin, mark))
-        self._mark = mark
+        first, last = min(new_ends), max(new_ends)
+        told = [end for name, end in ends.items() if name not in new and end]
+        begin = max((end for end in told if end < first), default=_BEFORE_ALL)
+        rows = reading([self._table], lambda: self._changes.between(timeline, begin, last))
+        if any(begin < end <= last for end in told):
+            # A write may be seen after one that was completed later.
+            rows = rows.filter(pc.field(COMMIT_TIME).isin([*new]))
+        self._told |= new
         return rows
 
     @property

@@ -123,13 +123,14 @@ class Timeline:
         """Return the instants of unfinished writes alone, the oldest first."""
         return [i.requested for i in self.instants if i.writes and i.state is not State.COMPLETED]
 
-    def completion_mark(self) -> str | None:
-        """Return where the timeline ends now, for incremental reads by hudi-rs.
+    def completion_mark(self, writes: Iterable[Commit] | None = None) -> str | None:
+        """Return where these writes, or all of the timeline, end, for incremental reads by hudi-rs.
 
         Return None without a write. Those reads go by completion time, but timeline layout 1 only
         knows when writes were requested.
         """
-        ends = [i.completed if self.by_completion else i.requested for i in self.writes]
+        ended = self.writes if writes is None else writes
+        ends = [i.completed if self.by_completion else i.requested for i in ended]
         return max((end for end in ends if end), default=None)
 
     def refreshed(self) -> Timeline:

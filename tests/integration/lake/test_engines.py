@@ -371,6 +371,14 @@ def test_a_watch_sees_each_new_row_once(spark: SparkSession, lake: Lake) -> None
         assert found.column("salesid").to_pylist() == [8]
         with pytest.raises(LabError, match="within 0 s"):
             watch.wait_for(pc.field("salesid") == 9, timeout_seconds=0)
+        table.change([9])
+        table.change([10])
+        earlier, later = lake.table(name).timeline().writes[-2:]
+        for write, key in ((later, 10), (earlier, 9)):
+            rows = watch.take([write])
+            assert rows is not None
+            assert rows.column("salesid").to_pylist() == [key]
+        assert watch.poll() is None
         table.change([3, 4], options=OVERWRITE)
         rows = watch.poll()
         assert rows is not None
