@@ -23,7 +23,7 @@ from lakecontract.bookkeeping import BOOKKEEPING
 from lakecontract.deletes import DELETED
 from sqlapi.hudi.names import META_PREFIX
 
-__all__ = ["Finding", "Verdict", "silver_column", "table_findings"]
+__all__ = ["Finding", "Verdict", "name_problems", "silver_column", "table_findings"]
 
 Verdict = Literal["exact", "as text", "lossy", "not compared", "not captured", "refused"]
 """Verdict on a column. `not compared`: it arrives, but nothing proves that it is exact."""
@@ -77,7 +77,7 @@ def table_findings(
         *_topic_problems(table.ref, beside),
         *_key_problems(table, engine, set(names) - taken),
         *(_log_problems(table.ref, names, ENGINES[engine].title) if by_bytes else ()),
-        *_name_problems(table.ref, [name for name in names if name in taken], config),
+        *name_problems(table.ref, [name for name in names if name in taken], config),
     ]
     if limits.refused is not None:
         refused.insert(0, Finding("", "refused", why=limits.refused))
@@ -97,6 +97,7 @@ def table_findings(
             if name not in taken
         ),
     ]
+    rows = [Finding("", "lossy", why=limits.unlogged_rows)] if limits.unlogged_rows else []
     unlogged = [
         Finding(name, "not captured", why=why, change="`labctl table add` leaves it out")
         for name, why in limits.columns().items()
@@ -106,7 +107,8 @@ def table_findings(
     for finding in (*refused, *unlogged, *plain):
         found.setdefault(finding.column, finding)
     refused_columns = {finding.column for finding in refused}
-    return (*refused, *(found[name] for name in names if name not in refused_columns))
+    columns = (found[name] for name in names if name not in refused_columns)
+    return (*refused, *rows, *columns)
 
 
 def _filter(config: Mapping[str, str]) -> str:
@@ -170,7 +172,7 @@ def _key_problems(table: SourceTable, engine: EngineName, left_out: set[str]) ->
             )
 
 
-def _name_problems(
+def name_problems(
     ref: TableRef, names: Sequence[str], config: Mapping[str, str]
 ) -> Iterator[Finding]:
     """Yield findings for columns whose name in silver clashes with another or is reserved."""

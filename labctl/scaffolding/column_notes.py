@@ -27,14 +27,19 @@ def column_notes(
     beside: Sequence[TableRef],
     limits: Limits,
 ) -> Iterator[str]:
-    """Yield a sentence for the columns of each verdict and reason: how they arrive, and the key.
+    """Yield a sentence on the table's rows, and one for the columns of each verdict and reason.
 
-    `config` is the connector's configuration, and `beside` the tables that it reads. Columns that
-    no change has are in `limits`, and not named again.
+    A sentence says how they arrive, and names the key. `config` is the connector's configuration,
+    and `beside` the tables that it reads. Columns that no change has are in `limits`, and not named
+    again.
     """
     groups: dict[tuple[str, str], list[str]] = {}
     for finding in table_findings(table, engine, config, beside, limits):
-        if finding.column and finding.column not in limits.columns() and _is_worth_saying(finding):
+        if not finding.column and finding.verdict == "lossy":
+            yield f"{table.ref}: {_reason(finding)}"
+        elif (
+            finding.column and finding.column not in limits.columns() and _is_worth_saying(finding)
+        ):
             said = _SAID.get(finding.verdict, "under another name")
             groups.setdefault((said, _reason(finding)), []).append(finding.column)
     for (said, reason), columns in groups.items():

@@ -30,6 +30,8 @@ class Limits:
     """Why the table cannot be captured at all, and what to do; None if it can."""
     lacks: tuple[Lack, ...] = ()
     """Columns that a change would not contain, one item for each reason."""
+    unlogged_rows: str | None = None
+    """How rows of the table change without a change record, and what to do; None if they do not."""
     needs_reselect: bool = False
     """Whether large values that an update does not change must be read from the table."""
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from labctl.config.endpoints import Endpoints
 from labctl.errors import ExitCode, LabError
-from labctl.kafkaconnect.arrival_forecast import silver_column
+from labctl.kafkaconnect.arrival_forecast import name_problems, silver_column
 from labctl.sources import Source, SourceTable, TableRef, connect, connect_server, endpoint_of
 from labctl.verify.verify_run import CaptureState, Pair, Rows, UnavailableError
 
@@ -89,6 +89,8 @@ class _Connection:
             )
             names = [*rows.column_names, *(column.name for column in table.unread)]
             rows = rows.select([name for name in rows.column_names if takes(name)])
+            if (problem := next(name_problems(ref, rows.column_names, {}), None)) is not None:
+                raise LabError(f"{problem.why}; {problem.change}")
             return Rows(
                 rows.rename_columns([silver_column(name) for name in rows.column_names]),
                 tuple(map(silver_column, table.keys)),

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
 
 from labctl.engine_names import EngineName
-from labctl.errors import ExitCode
+from labctl.engines.mysql.mysql_limits import mysql_limits
+from labctl.errors import ExitCode, LabError
+from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.tables.row_trace import State, trace
-from labctl.tables import PROPERTIES
+from labctl.sources import Source, TableRef, connect
+from labctl.tables import CONNECTORS, PROPERTIES
 from tests.integration.own_project import OwnProject, own_project, own_source
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.long
 
@@ -21,7 +26,46 @@ PAIR = (
 WIDE = "CREATE TABLE {schema}.wide (id integer PRIMARY KEY, n {type}, m {type} NOT NULL DEFAULT 0)"
 PARENT = "CREATE TABLE {schema}.parent (id integer PRIMARY KEY, v text)"
 CHILD = "CREATE TABLE {schema}.child (id integer PRIMARY KEY, p integer REFERENCES {schema}.parent)"
+KINDS = {
+    "plain": "id int PRIMARY KEY, v varchar(40) CHECK (v <> 'no'), d date DEFAULT '1000-01-01'",
+    "stored": "id int PRIMARY KEY, v varchar(40), g varchar(40) AS (upper(v)) STORED",
+    "virtual": "id int PRIMARY KEY, v varchar(40), g varchar(40) AS (upper(v)) VIRTUAL",
+    "parts": "id int PRIMARY KEY, v varchar(40)) PARTITION BY RANGE (id)"
+    " (PARTITION low VALUES LESS THAN (100), PARTITION high VALUES LESS THAN MAXVALUE",
+}
+"""MySQL's tables of several kinds."""
+REFERRED = "CREATE TABLE {schema}.referred (id int PRIMARY KEY)"
+REFERRING = (
+    "CREATE TABLE {schema}.referring (id int PRIMARY KEY, p int, FOREIGN KEY (p)"
+    " REFERENCES {schema}.referred (id) ON DELETE CASCADE ON UPDATE CASCADE)"
+)
+STATEMENTS = (
+    "INSERT INTO {t} (id, v) VALUES (1, 'a'), (2, 'b'), (3, 'c')",
+    "INSERT INTO {t} (id, v) VALUES (1, 'again')",
+    "INSERT INTO {t} (id, v) VALUES (1, 'x') ON DUPLICATE KEY UPDATE v = 'up'",
+    "REPLACE INTO {t} (id, v) VALUES (2, 'replaced')",
+    "INSERT IGNORE INTO {t} (id, v) VALUES (3, 'ignored'), (4, 'd')",
+    "INSERT INTO {t} (id, v) VALUES (5, 'no')",
+    "UPDATE {t} SET v = 'x' WHERE id = 1",
+    "UPDATE {t} SET id = 150 WHERE id = 2",
+    "UPDATE {t} SET id = id + 1 ORDER BY id DESC",
+    "UPDATE {t} a JOIN {t} b ON a.id = b.id SET a.v = concat(b.v, '2')",
+    "INSERT INTO {t} (id, v) SELECT id + 1000, v FROM {t}",
+    "UPDATE {t} SET v = v",
+    "DELETE FROM {t} WHERE id = 151",
+    "DELETE a FROM {t} a JOIN {t} b ON a.id = b.id WHERE a.id = 5",
+    "DELETE FROM {t} WHERE id > 1000 ORDER BY id LIMIT 1",
+    "TRUNCATE TABLE {t}",
+    "INSERT INTO {t} (id, v) VALUES (9, 'last'), (10, 'least')",
+)
+ACTED_ON = (
+    "INSERT INTO {schema}.referred VALUES (9), (10)",
+    "INSERT INTO {schema}.referring VALUES (1, 9), (2, 10), (3, 9), (4, NULL)",
+    "UPDATE {schema}.referred SET id = 11 WHERE id = 10",
+    "DELETE FROM {schema}.referred WHERE id = 9",
+)
 KEYS = {"pair": ["a", "b"], "wide": ["id"], "parent": ["id"], "child": ["id"]}
+KEYS |= {name: ["id"] for name in (*KINDS, "referred", "referring")}
 WIDE_TYPES = {"postgres": ("numeric(50,10)", 50, 10), "mysql": ("decimal(65,30)", 65, 30)}
 ENGINES: tuple[EngineName, ...] = ("postgres", "mysql", "sqlserver")
 
@@ -36,6 +80,9 @@ def project() -> Iterator[OwnProject]:
             made["wide"] = WIDE.replace("{type}", WIDE_TYPES[engine][0])
         if engine == "postgres":
             made |= {"parent": PARENT, "child": CHILD}
+        if engine == "mysql":
+            made |= {n: f"CREATE TABLE {{schema}}.{n} ({kind})" for n, kind in KINDS.items()}
+            made |= {"referred": REFERRED, "referring": REFERRING}
         sources.append(own_source(engine, [*made.values()], {name: KEYS[name] for name in made}))
     with own_project(*sources) as project:
         yield project
@@ -117,6 +164,63 @@ def test_a_cascading_truncate_empties_each_table(project: OwnProject) -> None:
     assert [found[name]["silver_rows"] for name in (parent, child)] == [0, 0]
 
 
+def test_statements_on_captured_tables_of_mysql_answer_as_on_others(project: OwnProject) -> None:
+    schema = project.table("mysql", "plain").db_schema
+    with connect(project.lab.endpoints, "of-mysql") as database:
+        for name, columns in KINDS.items():
+            twin = f"{schema}.not_captured_{name}"
+            database.execute(f"CREATE TABLE {twin} ({columns})")
+            expected = outcomes(database, twin)
+            assert outcomes(database, f"{schema}.{name}") == expected, name
+    project.verified(*(project.table("mysql", name).name for name in KINDS))
+
+
+def test_rows_that_a_foreign_key_of_mysql_changes_arrive(project: OwnProject) -> None:
+    """The lab's server logs them; one before 9.6 does not."""
+    referred, referring = (project.table("mysql", name) for name in ("referred", "referring"))
+    ref = TableRef(referring.db_schema, referring.source_name)
+    project.execute("mysql", *(one.format(schema=ref.schema) for one in ACTED_ON))
+    found = project.verified(referred.name, referring.name)
+    assert [found[table.name]["silver_rows"] for table in (referred, referring)] == [1, 2]
+    with connect(project.lab.endpoints, "of-mysql") as database:
+        assert mysql_limits(database, ref, "").unlogged_rows is None
+
+
+@pytest.mark.parametrize(
+    ("words", "far", "shown_as"),
+    [
+        (("query",), "make_date(99999, 12, 31)", "99999-12-31"),
+        (("query", "--engine", "spark"), "make_date(99999, 12, 31)", "99999-12-31"),
+        (
+            ("athena", "shell", "-c"),
+            "date_add('day', 400, DATE '9999-12-31')",
+            "+10001-02-03",
+        ),
+    ],
+)
+def test_columns_of_one_name_and_dates_that_python_has_not_are_shown(
+    words: tuple[str, ...], far: str, shown_as: str, project: OwnProject
+) -> None:
+    table = project.table("mysql", "plain")
+    project.execute("mysql", f"REPLACE INTO {table.db_schema}.plain (id) VALUES (7)")
+    project.verified(table.name)
+    sql = f"SELECT d AS a, id AS a, {far} AS far FROM {table.name} WHERE id = 7"
+    _, row, _ = project.run(*words, sql).splitlines()
+    assert row.split() == ["1000-01-01", "7", shown_as]
+
+
+def outcomes(database: Source, table: str) -> list[object]:
+    """Return what each statement answers, and what the table has then."""
+    found: list[object] = []
+    for statement in STATEMENTS:
+        try:
+            found.append(database.affect(statement.format(t=table)))
+        except LabError as error:
+            found.append(str(error).replace(table.rpartition(".")[2], "").splitlines()[0])
+        found.append(database.execute(f"SELECT * FROM {table} ORDER BY id"))
+    return found
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -160,3 +264,34 @@ def test_another_merge_mode_for_a_table_is_refused(project: OwnProject) -> None:
     project.run("up")
     project.execute("mysql", f"{insert} ('mode', '3', 3)")
     project.verified(pair.name)
+
+
+def test_a_column_that_stops_its_connector_is_named_and_no_row_is_lost(
+    project: OwnProject,
+) -> None:
+    """The connector's other tables wait, and are not called in flight."""
+    wide, pair = (project.table("postgres", name) for name in ("wide", "pair"))
+    connector = project.lab.config.sources[wide.source].connector
+    project.execute(
+        "postgres",
+        'ALTER TABLE wide ADD COLUMN "u p" integer, ADD COLUMN u_p integer',
+        'INSERT INTO wide (id, "u p", u_p) VALUES (100, 1, 2)',
+        "INSERT INTO pair VALUES ('waits', 'for it', 1)",
+    )
+    client = connect_client(project.lab.endpoints.connect)
+    wait_for(lambda: "FAILED" in [task["state"] for task in client.statuses()[connector]["tasks"]])
+    named = "public.wide: its columns 'u p' and 'u_p': both become u_p; leave one out"
+    assert named in project.run("status", code=ExitCode.NOT_READY)
+    said = project.run("verify", pair.name, wide.name, code=ExitCode.NOT_READY)
+    assert named.removeprefix("public.wide: ") in said
+    assert "in flight" not in said
+    project.execute("postgres", "CREATE TABLE later (id integer PRIMARY KEY)")
+    said = project.run("table", "add", "of-postgres.public.later", code=ExitCode.USAGE)
+    assert named in said
+
+    file = project.folder / CONNECTORS / f"{connector}.json"
+    config = json.loads(file.read_text()) | {"column.exclude.list": r"(?-i)public\.wide\.u_p"}
+    file.write_text(json.dumps(config, indent=2))
+    project.run("connectors", "apply", connector)
+    project.verified(pair.name, wide.name)
+    project.run("status")

@@ -52,3 +52,10 @@ def test_columns_of_one_reason_share_a_sentence() -> None:
 def test_columns_that_no_change_has_are_named_elsewhere() -> None:
     limits = Limits(lacks=(Lack(("price",), UNLOGGED),))
     assert notes("postgres", ("id", "integer"), ("price", "money"), limits=limits) == []
+
+
+def test_rows_that_change_without_a_record_are_named() -> None:
+    said = notes(
+        "mysql", ("id", "int"), limits=Limits(unlogged_rows="its foreign keys change rows")
+    )
+    assert said == ["shop.item: its foreign keys change rows"]

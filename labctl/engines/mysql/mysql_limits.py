@@ -16,7 +16,20 @@ _ESCAPED = (
 
 
 def mysql_limits(database: Source, ref: TableRef, _publication: str) -> Limits:
-    """Return the limits of a table: Debezium's parser escapes commas in the names of an ENUM."""
+    """Return the limits of a table.
+
+    Debezium's parser escapes commas in the names of an ENUM, and MySQL before 9.6 does not log what
+    a foreign key does.
+    """
+    found = _enums(database, ref)
+    lost = [name for name, key in found if key == "PRI"]
+    refused = f"its key column is {lost[0]}, {_ESCAPED}" if lost else None
+    lacks = (Lack(tuple(name for name, _ in found), _ESCAPED),)
+    return Limits(refused, lacks, unlogged_rows=_unlogged_rows(database, ref))
+
+
+def _enums(database: Source, ref: TableRef) -> list[tuple[str, str]]:
+    """Return the ENUM columns with a comma in a name, each with the kind of its key."""
     declared = database.execute(
         "SELECT COLUMN_NAME, COLUMN_KEY, COLUMN_TYPE FROM information_schema.COLUMNS"
         " WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s AND DATA_TYPE = 'enum'"
@@ -24,11 +37,33 @@ def mysql_limits(database: Source, ref: TableRef, _publication: str) -> Limits:
         (ref.schema, ref.name),
     )
     # Each name is in quotes; a quote within it is doubled.
-    found = [
-        (str(name), key)
+    return [
+        (str(name), str(key))
         for name, key, kind in declared
         if any("," in one for one in re.findall(r"'((?:[^']|'')*)'", str(kind)))
     ]
-    lost = [name for name, key in found if key == "PRI"]
-    refused = f"its key column is {lost[0]}, {_ESCAPED}" if lost else None
-    return Limits(refused, (Lack(tuple(name for name, _ in found), _ESCAPED),))
+
+
+def _unlogged_rows(database: Source, ref: TableRef) -> str | None:
+    acting = database.execute(
+        "SELECT CONSTRAINT_NAME, REFERENCED_TABLE_NAME, DELETE_RULE, UPDATE_RULE"
+        " FROM information_schema.REFERENTIAL_CONSTRAINTS"
+        " WHERE CONSTRAINT_SCHEMA = %s AND TABLE_NAME = %s"
+        " AND (DELETE_RULE IN ('CASCADE', 'SET NULL') OR UPDATE_RULE IN ('CASCADE', 'SET NULL'))"
+        " ORDER BY CONSTRAINT_NAME",
+        (ref.schema, ref.name),
+    )
+    # Servers before 9.6 have no such setting: InnoDB itself changes the rows.
+    set_off = ("innodb_native_foreign_keys", "OFF")
+    if not acting or set_off in database.execute(
+        "SHOW GLOBAL VARIABLES LIKE 'innodb_native_foreign_keys'"
+    ):
+        return None
+    keys = ", ".join(
+        f"{name} (to {parent}, ON DELETE {deleted}, ON UPDATE {updated})"
+        for name, parent, deleted, updated in acting
+    )
+    return (
+        f"what its foreign keys do to rows is not in this server's log, so silver keeps such rows "
+        f"as they were: {keys}; MySQL from 9.6 on logs it, without innodb_native_foreign_keys=ON"
+    )
