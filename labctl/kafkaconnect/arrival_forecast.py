@@ -77,7 +77,7 @@ def table_findings(
         *_topic_problems(table.ref, beside),
         *_key_problems(table, engine, set(names) - taken),
         *(_log_problems(table.ref, names, ENGINES[engine].title) if by_bytes else ()),
-        *name_problems(table.ref, [name for name in names if name in taken], config),
+        *name_problems(table.ref, names, config, engine),
     ]
     if limits.refused is not None:
         refused.insert(0, Finding("", "refused", why=limits.refused))
@@ -173,24 +173,42 @@ def _key_problems(table: SourceTable, engine: EngineName, left_out: set[str]) ->
 
 
 def name_problems(
-    ref: TableRef, names: Sequence[str], config: Mapping[str, str]
+    ref: TableRef, names: Sequence[str], config: Mapping[str, str], engine: EngineName
 ) -> Iterator[Finding]:
     """Yield findings for columns whose name in silver clashes with another or is reserved."""
     added = {silver_column(name) for name in _added(config)}
-    for name in names:
+    taken = [name for name in names if is_taken(config, ref, name)]
+    for name in taken:
         silver = silver_column(name)
         if silver in added:
             yield _refused(ref, name, f"the connector adds a column {silver} of its own", True)
         elif silver.lower().startswith(BOOKKEEPING):
             kept = "Hudi's" if silver.lower().startswith(META_PREFIX) else "labctl's bookkeeping"
             yield _refused(ref, name, f"in silver, names that begin so are {kept}", False)
+    refuses_case_twins = ENGINES[engine].connector.refuses_case_twins
+    for name, other in _pairs(names) if refuses_case_twins else ():
+        if name.lower() == other.lower():
+            yield Finding(
+                name,
+                "refused",
+                why=f"its columns {other!r} and {name!r}: Debezium fails for names that differ in "
+                "case only, even if one is left out",
+                change=f"rename one at the source: ALTER TABLE {ref} RENAME COLUMN …",
+            )
+    for name, other in _pairs(taken):
+        silver, beside = silver_column(name), silver_column(other)
+        if silver == beside:
+            yield _twins(ref, name, other, f"both become {silver}", True)
+        elif silver.lower() == beside.lower() and not (
+            refuses_case_twins and name.lower() == other.lower()
+        ):
+            yield _twins(ref, name, other, "silver tells no upper case from lower case", False)
+
+
+def _pairs(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each name with every one before it."""
     for number, name in enumerate(names):
-        silver = silver_column(name)
-        for other in names[:number]:
-            if silver_column(other) == silver:
-                yield _twins(ref, name, other, f"both become {silver}", True)
-            elif silver_column(other).lower() == silver.lower():
-                yield _twins(ref, name, other, "silver tells no upper case from lower case", False)
+        yield from ((name, other) for other in names[:number])
 
 
 def _log_problems(ref: TableRef, names: Sequence[str], title: str) -> Iterator[Finding]:

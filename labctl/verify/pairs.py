@@ -89,7 +89,8 @@ class _Connection:
             )
             names = [*rows.column_names, *(column.name for column in table.unread)]
             rows = rows.select([name for name in rows.column_names if takes(name)])
-            if (problem := next(name_problems(ref, rows.column_names, {}), None)) is not None:
+            engine = self.open().engine
+            for problem in name_problems(ref, rows.column_names, {}, engine):
                 raise LabError(f"{problem.why}; {problem.change}")
             return Rows(
                 rows.rename_columns([silver_column(name) for name in rows.column_names]),

@@ -78,6 +78,17 @@ def test_the_table_and_the_setting_are_named(lab: Lab, monkeypatch: pytest.Monke
     assert why_failed(lab, TRACE, CONNECTOR).endswith("field name duplication unit_price")
 
 
+def test_a_column_that_differs_in_case_only_is_to_be_renamed(lab: Lab) -> None:
+    trace = (
+        "io.debezium.DebeziumException: Table 'public.t' has columns that differ only by case. "
+        "Column name: 'V'. Please rename it."
+    )
+    said = why_failed(lab, trace, CONNECTOR)
+    assert said.startswith("public.t: its column 'V' ")
+    assert "ALTER TABLE public.t RENAME COLUMN" in said
+    assert said.endswith(f"labctl connectors snapshot {CONNECTOR}")
+
+
 def test_a_database_that_does_not_answer_leaves_the_trace(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,7 @@ CONNECTOR_TRAITS = ConnectorTraits(
         ),
     ),
     names_read_as_bytes=True,
+    refuses_case_twins=True,
     keeps_history=False,
     replaced={
         "plugin.name": ("decoderbufs", "pgoutput", "the decoder that PostgreSQL comes with"),

@@ -13,12 +13,24 @@ __all__ = ["why_failed"]
 
 _NAMES_CLASH = re.compile(r"field name duplication|conflicts with another different schema")
 
+_CASE_TWINS = re.compile(
+    r"Table '([^']+)' has columns that differ only by case\. Column name: '([^']*)'"
+)
+
 
 def why_failed(lab: Lab, trace: str, connector: str) -> str:
     """Return why a task failed, with the tables and columns that caused it if they are known.
 
     Such a task fails again after every restart.
     """
+    if (twins := _CASE_TWINS.search(trace)) is not None:
+        table, column = twins.groups()
+        # The log still has changes under both names.
+        return (
+            f"{table}: its column {column!r} has another's name but for upper and lower case, for "
+            f"which Debezium fails; rename it at the source (ALTER TABLE {table} RENAME COLUMN …); "
+            f"then labctl connectors snapshot {connector}"
+        )
     sources = [name for name, one in lab.config.sources.items() if one.connector == connector]
     if sources and _NAMES_CLASH.search(trace):
         try:
