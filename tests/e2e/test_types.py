@@ -44,6 +44,8 @@ EXACT: dict[str, dict[str, object]] = {
     },
     "mysql": {
         "c_tinyint_u": 255,
+        "c_tinyint_1": 127,
+        "c_tinyint_1_u": 255,
         "c_int_u": 2**32 - 1,
         "c_bigint": 2**63 - 1,
         "c_decimal": Decimal("999999.99"),

@@ -164,6 +164,9 @@ MYSQL = WideTable(
         "c_boolean": Column("boolean", "0", "1", "1"),
         "c_tinyint": Column("tinyint", "-128", "127", "7"),
         "c_tinyint_u": Column("tinyint unsigned", "0", "255", "7"),
+        # Numbers, not booleans: TICKIT's connector makes a boolean of one column alone.
+        "c_tinyint_1": Column("tinyint(1)", "-1", "127", "2"),
+        "c_tinyint_1_u": Column("tinyint(1) unsigned", "0", "255", "2"),
         "c_smallint": Column("smallint", "-32768", "32767", "7"),
         "c_smallint_u": Column("smallint unsigned", "0", "65535", "7"),
         "c_mediumint": Column("mediumint", "-8388608", "8388607", "7"),
