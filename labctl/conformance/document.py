@@ -41,9 +41,10 @@ shares no code with it. Each table has to end in one of these states:
 | **failed** | none of these |
 
 While changes stream, a table's history changes rows and columns. A copy takes the place of some
-tables (PostgreSQL, MySQL), and some have partitions that are added, attached and detached
-(PostgreSQL). The run takes each step that [schema-changes.md](schema-changes.md) demands after such
-a change, as SQL Server's second capture instance, and compares after it.
+tables, and others have another name for a while (PostgreSQL, MySQL). Some have partitions that are
+added, attached, detached and dropped (PostgreSQL). The run takes each step that
+[schema-changes.md](schema-changes.md) demands after such a change, as SQL Server's second capture
+instance, and compares after it.
 
 The same seed makes the same table: `labctl test conformance --engine mysql --seed 12` repeats one, and
 `--minutes 60` makes as many as an hour holds. With `--append`, a run goes on from the seeds of the

@@ -24,6 +24,7 @@ __all__ = [
     "end_offsets",
     "offset_ranges",
     "partition_ranges",
+    "records_left",
 ]
 
 EndOffsets = dict[str, dict[int, int]]
@@ -153,6 +154,20 @@ def _not_answering(kafka: Kafka, error: KafkaException) -> LabError:
         f"Kafka at {kafka.bootstrap_servers} does not answer: {error.args[0].str()}",
         hint="`labctl status` shows whether it runs",
         exit_code=ExitCode.NOT_READY,
+    )
+
+
+def records_left(
+    ends: Mapping[int, int], offsets: Mapping[str, int], begins: Mapping[str, int]
+) -> int:
+    """Return how many records before `ends` the Spark application has not taken in.
+
+    `offsets` are the next ones that it takes; where it has taken none yet, the partition's first
+    record is that of `begins`: the records before it have been deleted.
+    """
+    return sum(
+        max(0, end - offsets.get(str(partition), begins.get(str(partition), 0)))
+        for partition, end in ends.items()
     )
 
 

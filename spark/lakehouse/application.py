@@ -57,6 +57,7 @@ class Application:
                 table_type=table.table_type,
                 last_commit_at=None,
                 offsets={},
+                begins={},
                 rebuild_refused=None,
                 last_replay=None,
                 configuration=table.digest,

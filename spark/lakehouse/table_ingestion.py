@@ -108,7 +108,10 @@ class TableWriter:
         if state.schema is not None:
             self._register()
         self._dead_letters.look(self.table.config.topic)
-        self.progress.set(offsets=self._shown_offsets())
+        self.progress.set(
+            offsets=self._shown_offsets(),
+            begins={str(partition): start for partition, start in topic.starts.items()},
+        )
 
     def schema_with(self, incoming: Iterable[StructType]) -> StructType:
         """Return the table's columns once rows of the `incoming` schemas are in it."""

@@ -13,8 +13,9 @@ import pytest
 from labctl.config.endpoints import Endpoints
 from labctl.engines.postgres.postgres_client import PostgresSource
 from labctl.engines.postgres.postgres_limits import UNDECODED, UNSENT, UNUSUAL
+from labctl.engines.postgres.postgres_row_security import policies_statement
 from labctl.errors import LabError
-from labctl.sources import ENGINES, Preparation, Source, TableRef, connect
+from labctl.sources import CDC_USER, ENGINES, Preparation, Source, TableRef, connect
 from labctl.sources.capture_limits import UNLOGGED
 from tests.integration.test_owner import administrator
 
@@ -72,6 +73,7 @@ KINDS = {
         "id {schema}.positive PRIMARY KEY, v text",
         ("CREATE DOMAIN {schema}.positive AS integer CHECK (VALUE > 0)",),
     ),
+    "row security": Kind(KEYED, ("ALTER TABLE {schema}.t ENABLE ROW LEVEL SECURITY",)),
     "unlogged": Kind(KEYED, ("ALTER TABLE {schema}.t SET UNLOGGED",), identity=None),
     "identity FULL": Kind(KEYED, ("ALTER TABLE {schema}.t REPLICA IDENTITY FULL",)),
     "identity NOTHING": Kind(KEYED, ("ALTER TABLE {schema}.t REPLICA IDENTITY NOTHING",)),
@@ -241,6 +243,37 @@ def test_a_publication_that_exists_gets_what_it_lacks(
         source.execute(f"UPDATE {schema}.t SET v = 'b'")
     source.capture([TableRef(schema, "t")], publication)
     assert source.affect(f"UPDATE {schema}.t SET v = 'b'") == 1
+
+
+def test_a_login_reads_the_rows_that_policies_hide(
+    endpoints: Endpoints, source: Source, schemas: tuple[str, str]
+) -> None:
+    schema, _ = schemas
+    make(endpoints, source, KINDS["row security"], schema)
+    source.execute(f"INSERT INTO {schema}.t VALUES (1, 'a')")
+    reader, other = f"{schema}_reader", f"{schema}_other"
+    with administrator(endpoints, "postgres") as admin:
+
+        def seen_by(role: str) -> object:
+            admin.execute(f"SET ROLE {role}")
+            found = admin.execute(f"SELECT count(*) FROM {schema}.t")
+            admin.execute("RESET ROLE")
+            return found
+
+        for role in (reader, other):
+            admin.execute(f"CREATE ROLE {role}")
+            admin.execute(f"GRANT USAGE ON SCHEMA {schema} TO {role}")
+            admin.execute(f"GRANT SELECT ON {schema}.t TO {role}")
+        try:
+            assert seen_by(reader) == [(0,)]
+            for _ in range(2):
+                source.execute(policies_statement([TableRef(schema, "t")], reader))
+            assert (seen_by(reader), seen_by(other)) == ([(1,)], [(0,)])
+            assert seen_by(CDC_USER) == [(1,)]
+        finally:
+            for role in (reader, other):
+                admin.execute(f"DROP OWNED BY {role}")
+                admin.execute(f"DROP ROLE {role}")
 
 
 def test_a_partitioned_table_is_captured_as_one(

@@ -174,6 +174,24 @@ def test_statements_on_captured_tables_of_mysql_answer_as_on_others(project: Own
     project.verified(*(project.table("mysql", name).name for name in KINDS))
 
 
+def test_a_load_from_the_beginning_has_every_row_and_ends_for_a_table_without_one(
+    project: OwnProject,
+) -> None:
+    """Row security hides rows from a login that does not bypass it, in a load alone."""
+    parent, child = (project.table("postgres", name) for name in ("parent", "child"))
+    project.execute(
+        "postgres",
+        "INSERT INTO child VALUES (1, NULL)",
+        "DELETE FROM child",
+        "INSERT INTO parent VALUES (60, 'secret')",
+        "ALTER TABLE parent ENABLE ROW LEVEL SECURITY",
+    )
+    connector = project.lab.config.sources[parent.source].connector
+    project.run("connectors", "snapshot", connector, "--start-over")
+    found = project.verified(parent.name, child.name)
+    assert [found[table.name]["silver_rows"] for table in (parent, child)] == [1, 0]
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_rows_that_a_foreign_key_changes_arrive(engine: EngineName, project: OwnProject) -> None:
     """The lab's MySQL logs them; one before 9.6 does not."""

@@ -14,6 +14,7 @@ from labctl.engines.postgres.postgres_connector import CONNECTOR_TRAITS
 from labctl.engines.postgres.postgres_limits import postgres_limits, postgres_reload_refused
 from labctl.engines.postgres.postgres_publication import OPTIONS, OPTIONS_OF_18, postgres_unrecorded
 from labctl.engines.postgres.postgres_replica_identity import identity_statement
+from labctl.engines.postgres.postgres_row_security import policies_statement
 from labctl.engines.postgres.postgres_slots import DEFAULT_SLOT, SLOTS
 from labctl.engines.postgres.postgres_sql_files import SQL_FILES
 from labctl.engines.postgres.postgres_uncompared import UNCOMPARED
@@ -50,6 +51,7 @@ def _preparation(source: Preparation) -> str:
     database, publication = source.database, source.publication
     published = ", ".join(map(_named, source.published))
     identity = f"{identity_statement(source.tables)};\n" if source.tables else ""
+    policies = f"{policies_statement(source.tables, user)};\n" if source.tables else ""
     rights = "".join(
         f"""\
 GRANT USAGE ON SCHEMA {schema} TO {user};
@@ -86,7 +88,7 @@ DO $$ BEGIN
         ALTER PUBLICATION {publication} SET ({OPTIONS});
     END IF;
 END $$;
-{identity}\
+{identity}{policies}\
 {f"ALTER PUBLICATION {publication} SET TABLE {published};" if published else ""}
 """
 

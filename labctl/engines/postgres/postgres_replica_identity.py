@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from labctl.sources.base import TableRef, quoted
 
-__all__ = ["SHOWN_IN_PART", "identity_statement"]
+__all__ = ["SHOWN_IN_PART", "identity_statement", "quoted_tables"]
 
 SHOWN_IN_PART = """\
 CASE
@@ -91,6 +91,15 @@ def identity_statement(tables: Iterable[TableRef]) -> str:
     The identity is FULL unless that would make an application's statement fail, else the primary
     key. It changes nothing that is right already. Run it before the tables are published.
     """
+    names, mark = quoted_tables(tables)
+    shown = SHOWN_IN_PART.replace("{table}", "part.oid").replace("{own}", "''")
+    block = _BLOCK.replace("{is_shown_in_part}", shown).replace("{mark}", mark)
+    # Names may contain braces, so insert them last.
+    return block.replace("{tables}", names)
+
+
+def quoted_tables(tables: Iterable[TableRef]) -> tuple[str, str]:
+    """Return the names of tables as a list of texts, and a dollar quote that none of them has."""
     names = ", ".join(
         quoted(f"{quoted(ref.schema, _MARKS)}.{quoted(ref.name, _MARKS)}", ("'", "'"))
         for ref in tables
@@ -98,10 +107,7 @@ def identity_statement(tables: Iterable[TableRef]) -> str:
     mark = "$labctl$"
     while mark in names:
         mark = f"{mark[:-1]}_$"
-    shown = SHOWN_IN_PART.replace("{table}", "part.oid").replace("{own}", "''")
-    block = _BLOCK.replace("{is_shown_in_part}", shown).replace("{mark}", mark)
-    # Names may contain braces, so insert them last.
-    return block.replace("{tables}", names)
+    return names, mark
 
 
 _MARKS = ('"', '"')

@@ -53,7 +53,8 @@ STAND_IN_DATABASE = "sqlserver"
 """Database in which SQL Server's stand-in keeps all its data; it creates the contents itself."""
 PASSWORDS = ("postgres", "postgres-owner", "cdc")
 OWNER_RIGHTS = "NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS"
-CDC_RIGHTS, OTHERS_RIGHTS = "REPLICATION", "NOREPLICATION"
+CDC_RIGHTS, OTHERS_RIGHTS = "REPLICATION BYPASSRLS", "NOREPLICATION"
+"""The connector bypasses row level security, which would hide rows from its first load alone."""
 UNPRIVILEGED_USERS = ("postgres", "nobody")
 
 SETTINGS = {

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 import requests
 
 from labctl.errors import LabError
-from labctl.kafka.offsets import EndOffsets, end_offsets
+from labctl.kafka.offsets import EndOffsets, end_offsets, records_left
 from labctl.kafkaconnect.connect_client import RebalanceError
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors.connector_slots import read_slots
@@ -239,7 +239,10 @@ def _bronze(status: Mapping[str, Any], ends: EndOffsets | None) -> BronzeStatus 
         said["state"],
         None
         if ends is None
-        else sum(_behind(end, said["offsets"].get(topic, {})) for topic, end in ends.items()),
+        else sum(
+            records_left(end, said["offsets"].get(topic, {}), said.get("begins", {}).get(topic, {}))
+            for topic, end in ends.items()
+        ),
         said.get("dead_letters"),
         said["stopped_topics"],
         said["error"],
@@ -368,7 +371,7 @@ def _tables(
             table["last_commit_at"],
             None
             if ends is None or name not in topics
-            else _behind(ends[topics[name]], table["offsets"]),
+            else records_left(ends[topics[name]], table["offsets"], table.get("begins", {})),
             table.get("dead_letters"),
             table["error"],
             table.get("rebuild_refused"),
@@ -377,11 +380,6 @@ def _tables(
         )
         for name, table in sorted(status.get("tables", {}).items())
     ]
-
-
-def _behind(ends: Mapping[int, int], ingested: Mapping[str, int]) -> int:
-    """Return how many records before `ends` were not ingested, over all partitions."""
-    return sum(max(0, end - ingested.get(str(partition), 0)) for partition, end in ends.items())
 
 
 def _commits(lab: Lab, names: Sequence[str]) -> dict[str, str | None]:

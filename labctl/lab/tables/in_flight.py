@@ -8,7 +8,7 @@ from typing import Any
 import requests
 
 from labctl.errors import LabError
-from labctl.kafka.offsets import EndOffsets, TopicEnds
+from labctl.kafka.offsets import EndOffsets, TopicEnds, records_left
 from labctl.kafkaconnect.connect_client import RebalanceError
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors.connector_states import is_running
@@ -34,7 +34,7 @@ def in_flight_records(lab: Lab, table: LabTable) -> int | None:
             ends = _ends(asked, [table])[table.topic]
         if not ends or not _captured(lab, table.source):
             return 1
-        return _behind(ends, _status(lab, table)["offsets"])
+        return _behind(ends, _status(lab, table))
     except LabError:
         return None
 
@@ -51,8 +51,7 @@ def tables_behind(lab: Lab, ends: TopicEnds, tables: Collection[LabTable]) -> di
     reached = _ends(ends, tables)
     statuses = _statuses(lab)
     return {
-        table.name: _behind(reached[table.topic], _status_of(statuses, table)["offsets"])
-        for table in tables
+        table.name: _behind(reached[table.topic], _status_of(statuses, table)) for table in tables
     }
 
 
@@ -92,8 +91,8 @@ def _ends(ends: TopicEnds, tables: Collection[LabTable]) -> EndOffsets:
         raise UnavailableError("kafka", error.what) from None
 
 
-def _behind(ends: dict[int, int], committed: dict[str, int]) -> int:
-    return sum(max(0, end - committed.get(str(p), 0)) for p, end in ends.items())
+def _behind(ends: dict[int, int], status: dict[str, Any]) -> int:
+    return records_left(ends, status["offsets"], status.get("begins", {}))
 
 
 def _status(lab: Lab, table: LabTable) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def bronze_status(writers: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]
         **{name: sum(one[name] for one in own) for name in ("restarts", "batches", "rows_total")},
         **{
             name: {topic: value for one in own for topic, value in one[name].items()}
-            for name in ("offsets", "stopped_topics")
+            for name in ("offsets", "begins", "stopped_topics")
         },
         "sinks": dict(writers),
     }

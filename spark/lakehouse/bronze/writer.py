@@ -57,7 +57,9 @@ class BronzeWriter(KafkaQuery):
         super().__init__(
             spark,
             kafka,
-            WorkerProgress(offsets={}, stopped_topics={}, last_file=None, last_commit_at=None),
+            WorkerProgress(
+                offsets={}, begins={}, stopped_topics={}, last_file=None, last_commit_at=None
+            ),
             name=f"bronze-{config.name}",
             topics=Topics(config.topics_regex, is_pattern=True),
             checkpoint=checkpoint,
@@ -105,6 +107,12 @@ class BronzeWriter(KafkaQuery):
                 self._files.clear_beyond(name)
             self._remembered.add(name)
         self._tell_of_stopped()
+        self.progress.set(
+            begins={
+                name: {str(partition): start for partition, start in topic.starts.items()}
+                for name, topic in topics.items()
+            }
+        )
         return begin
 
     def _stop(self, topic: str, why: str) -> None:
