@@ -262,6 +262,7 @@ def test_a_login_reads_the_rows_that_policies_hide(
 
         for role in (reader, other):
             admin.execute(f"CREATE ROLE {role}")
+        for role in (reader, other, CDC_USER):
             admin.execute(f"GRANT USAGE ON SCHEMA {schema} TO {role}")
             admin.execute(f"GRANT SELECT ON {schema}.t TO {role}")
         try:
@@ -271,6 +272,7 @@ def test_a_login_reads_the_rows_that_policies_hide(
             assert (seen_by(reader), seen_by(other)) == ([(1,)], [(0,)])
             assert seen_by(CDC_USER) == [(1,)]
         finally:
+            admin.execute("RESET ROLE")
             for role in (reader, other):
                 admin.execute(f"DROP OWNED BY {role}")
                 admin.execute(f"DROP ROLE {role}")
