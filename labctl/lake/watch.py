@@ -33,6 +33,7 @@ class Watch:
         self._changes = table.stored.changes()
         self._timeline = table.timeline()
         self._told = {write.requested for write in self._timeline.writes}
+        self._mark = self._timeline.completion_mark() or _BEFORE_ALL
 
     def poll(self) -> pa.Table | None:
         """Return the rows of commits since the last call, deleted ones included, or None."""
@@ -45,18 +46,19 @@ class Watch:
     def _take(self, timeline: History) -> pa.Table | None:
         self._timeline = timeline
         new = {write.requested for write in timeline.writes} - self._told
-        ends = {write.requested: timeline.completion_mark([write]) for write in timeline.writes}
-        new_ends = [end for name, end in ends.items() if name in new and end]
-        if not new_ends:
+        if not new:
             return None
-        first, last = min(new_ends), max(new_ends)
-        told = [end for name, end in ends.items() if name not in new and end]
+        ends = {w.requested: timeline.completion_mark([w]) or "" for w in timeline.writes}
+        first, last = min(ends[name] for name in new), max(ends[name] for name in new)
+        # The write of the mark may be archived meanwhile.
+        told = [self._mark, *(end for name, end in ends.items() if name not in new)]
         begin = max((end for end in told if end < first), default=_BEFORE_ALL)
         rows = reading([self._table], lambda: self._changes.between(timeline, begin, last))
         if any(begin < end <= last for end in told):
             # A write may be seen after one that was completed later.
             rows = rows.filter(pc.field(COMMIT_TIME).isin([*new]))
         self._told |= new
+        self._mark = max(self._mark, last)
         return rows
 
     @property
