@@ -61,6 +61,8 @@ class _Table:
     file: Path | None = None
     """Properties file of the table, once the product has written one."""
     silver: LabTable | None = None
+    unapplied: str | None = None
+    """Why its connector could not be applied again; None if it could, or need not be."""
 
     @property
     def engine(self) -> EngineName:
@@ -278,8 +280,7 @@ class Batches:
             try:
                 self._stage.apply(table.engine)
             except LabError as error:
-                # The changes that are missing then show in the comparison.
-                table.result.declined.append(f"its connector is not applied: {error.what[:200]}")
+                table.unapplied = f"its connector is not applied: {error}"
 
     def _judge(
         self, tables: Sequence[_Table], phase: Phase, failed: Mapping[EngineName, LabError]
@@ -305,6 +306,8 @@ class Batches:
             verdict = verdicts.get(name)
             result.phase = phase
             result.end, result.reason = self._judged(lab, table, verdict, states.get(name, {}))
+            if table.unapplied is not None:
+                result.end, result.reason = End.FAILED, table.unapplied
             if result.end is End.FAILED and table.engine in stopped:
                 result.reason = f"{_STOPPED}: {stopped[table.engine]}"
             if name in crashed:

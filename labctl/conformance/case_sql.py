@@ -94,10 +94,12 @@ class Script:
         return created
 
     def drops(self) -> Iterator[str]:
-        """Yield the DROP TABLE statements of the table, and of the one that it replaced."""
+        """Yield the DROP TABLE statements of the table, and of those that have had its name."""
         yield self.drop()
-        if any(change.what == "swap" for change in self.case.history):
-            yield f"DROP TABLE {self._qualified(f'{self._beside}_old')}"
+        steps = {change.what for change in self.case.history}
+        for what, name in (("swap", "old"), ("away", "away")):
+            if what in steps:
+                yield f"DROP TABLE {self._qualified(f'{self._beside}_{name}')}"
 
     def drop(self) -> str:
         """Return the DROP TABLE statement."""
@@ -167,7 +169,7 @@ class Script:
         return [statement.format(**names) for statement in self._traits.swap]
 
     def _away(self, change: Change) -> list[str]:
-        # The row is written under a name that is not captured.
+        # A row that is written under another name is in the topic of that name.
         self.needs_backfill = True
         schema, here = self._quote(self._ref.schema), self._quote(self._ref.name)
         away = self._quote(f"{self._beside}_away")

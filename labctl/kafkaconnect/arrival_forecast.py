@@ -193,7 +193,9 @@ def name_problems(
                 "refused",
                 why=f"its columns {other!r} and {name!r}: Debezium fails for names that differ in "
                 "case only, even if one is left out",
-                change=f"rename one at the source: ALTER TABLE {ref} RENAME COLUMN …",
+                change=f"rename one at the source (ALTER TABLE {ref} RENAME COLUMN …), or leave "
+                f'the table out: "table.exclude.list": "{pattern_of(ref)}"',
+                stops_connector=True,
             )
     for name, other in _pairs(taken):
         silver, beside = silver_column(name), silver_column(other)

@@ -114,6 +114,7 @@ class SparkEngine:
             # Dates before 1582 are what the source says, as in spark/spark-defaults.conf.
             "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
             "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+            "spark.sql.avro.datetimeRebaseModeInRead": "CORRECTED",
             "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
             "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
             "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",

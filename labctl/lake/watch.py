@@ -54,12 +54,10 @@ class Watch:
         told = [self._mark, *(end for name, end in ends.items() if name not in new)]
         begin = max((end for end in told if end < first), default=_BEFORE_ALL)
         rows = reading([self._table], lambda: self._changes.between(timeline, begin, last))
-        if any(begin < end <= last for end in told):
-            # A write may be seen after one that was completed later.
-            rows = rows.filter(pc.field(COMMIT_TIME).isin([*new]))
         self._told |= new
         self._mark = max(self._mark, last)
-        return rows
+        # A write may be seen after one that was completed later, which then is between the two.
+        return rows.filter(pc.field(COMMIT_TIME).isin([*new]))
 
     @property
     def completions(self) -> Mapping[str, datetime]:

@@ -28,9 +28,12 @@ class QuickLook:
     """Records in each topic so far; empty if Kafka does not answer."""
 
     def ingested(self, table: str) -> int | None:
-        """Return the records of its topic that a table has ingested so far."""
+        """Return up to which record of its topic, of all partitions, a table has ingested it."""
         status = self.silver.get("tables", {}).get(table)
-        return None if status is None else sum(status["offsets"].values())
+        if status is None:
+            return None
+        taken: Mapping[str, int] = {**status.get("begins", {}), **status["offsets"]}
+        return sum(taken.values())
 
 
 @dataclass(frozen=True)

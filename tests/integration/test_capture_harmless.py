@@ -74,6 +74,14 @@ KINDS = {
         ("CREATE DOMAIN {schema}.positive AS integer CHECK (VALUE > 0)",),
     ),
     "row security": Kind(KEYED, ("ALTER TABLE {schema}.t ENABLE ROW LEVEL SECURITY",)),
+    "row security, forced": Kind(
+        KEYED,
+        (
+            "ALTER TABLE {schema}.t ENABLE ROW LEVEL SECURITY",
+            "ALTER TABLE {schema}.t FORCE ROW LEVEL SECURITY",
+            "CREATE POLICY own ON {schema}.t USING (true)",
+        ),
+    ),
     "unlogged": Kind(KEYED, ("ALTER TABLE {schema}.t SET UNLOGGED",), identity=None),
     "identity FULL": Kind(KEYED, ("ALTER TABLE {schema}.t REPLICA IDENTITY FULL",)),
     "identity NOTHING": Kind(KEYED, ("ALTER TABLE {schema}.t REPLICA IDENTITY NOTHING",)),
@@ -271,6 +279,9 @@ def test_a_login_reads_the_rows_that_policies_hide(
                 source.execute(policies_statement([TableRef(schema, "t")], reader))
             assert (seen_by(reader), seen_by(other)) == ([(1,)], [(0,)])
             assert seen_by(CDC_USER) == [(1,)]
+            source.execute(f"CREATE POLICY narrow ON {schema}.t AS RESTRICTIVE USING (false)")
+            with pytest.raises(LabError, match="restrictive policy"):
+                source.execute(policies_statement([TableRef(schema, "t")], reader))
         finally:
             admin.execute("RESET ROLE")
             for role in (reader, other):
@@ -303,7 +314,9 @@ def test_what_is_refused_is_known_before_anything_is_changed(
     kind, (schema, _) = KINDS[name], schemas
     make(endpoints, source, kind, schema)
     found = ENGINES["postgres"].limits(source, TableRef(schema, "t"), "its_own")
-    assert (found.refused is not None) == (kind.identity is None or name == "inherited")
+    assert (found.refused is not None) == (
+        kind.identity is None or name in ("inherited", "row security, forced")
+    )
     assert found.columns() == ({"g": UNLOGGED} if "virtual" in name else {})
     in_part = kind.identity != "f" and name != "unlogged"
     assert found.needs_reselect == (in_part or name == "partitioned")

@@ -64,7 +64,11 @@ ACTED_ON = (
     "UPDATE {schema}.referred SET id = 11 WHERE id = 10",
     "DELETE FROM {schema}.referred WHERE id = 9",
 )
-KEYS = {"pair": ["a", "b"], "wide": ["id"], "parent": ["id"], "child": ["id"]}
+FELT = (
+    "CREATE TYPE mood AS ENUM ('sad', 'ok');\n"
+    "CREATE TABLE {schema}.felt (id integer PRIMARY KEY, m mood)"
+)
+KEYS = {"felt": ["id"], "pair": ["a", "b"], "wide": ["id"], "parent": ["id"], "child": ["id"]}
 KEYS |= {name: ["id"] for name in (*KINDS, "referred", "referring")}
 WIDE_TYPES = {"postgres": ("numeric(50,10)", 50, 10), "mysql": ("decimal(65,30)", 65, 30)}
 ENGINES: tuple[EngineName, ...] = ("postgres", "mysql", "sqlserver")
@@ -79,7 +83,7 @@ def project() -> Iterator[OwnProject]:
         if engine in WIDE_TYPES:
             made["wide"] = WIDE.replace("{type}", WIDE_TYPES[engine][0])
         if engine == "postgres":
-            made |= {"parent": PARENT, "child": CHILD}
+            made |= {"parent": PARENT, "child": CHILD, "felt": FELT}
         if engine == "mysql":
             made |= {n: f"CREATE TABLE {{schema}}.{n} ({kind})" for n, kind in KINDS.items()}
         sources.append(own_source(engine, [*made.values()], {name: KEYS[name] for name in made}))
@@ -190,6 +194,48 @@ def test_a_load_from_the_beginning_has_every_row_and_ends_for_a_table_without_on
     project.run("connectors", "snapshot", connector, "--start-over")
     found = project.verified(parent.name, child.name)
     assert [found[table.name]["silver_rows"] for table in (parent, child)] == [1, 0]
+
+
+def test_a_value_of_an_enum_that_is_renamed_is_loaded_again(project: OwnProject) -> None:
+    felt = project.table("postgres", "felt").name
+    project.execute("postgres", "INSERT INTO felt VALUES (1, 'sad'), (2, 'ok')")
+    project.verified(felt)
+    project.execute("postgres", "ALTER TYPE mood ADD VALUE 'happy'")
+    project.execute(
+        "postgres",
+        "ALTER TYPE mood RENAME VALUE 'ok' TO 'fine'",
+        "INSERT INTO felt VALUES (3, 'happy'), (4, 'fine')",
+    )
+    said = project.run("verify", felt, code=ExitCode.DIFFERENT)
+    assert "id=2 m: source 'fine', silver 'ok'" in said
+    assert f"labctl connectors backfill {felt}" in said
+    project.run("connectors", "backfill", felt)
+    project.verified(felt)
+
+
+def test_a_prepared_transaction_of_mysql_that_is_rolled_back_leaves_its_rows(
+    project: OwnProject,
+) -> None:
+    plain = project.table("mysql", "plain")
+    project.execute(
+        "mysql",
+        "XA START 'kept'",
+        f"INSERT INTO {plain.db_schema}.plain (id) VALUES (70)",
+        "XA END 'kept'",
+        "XA PREPARE 'kept'",
+        "XA COMMIT 'kept'",
+        "XA START 'lost'",
+        f"INSERT INTO {plain.db_schema}.plain (id) VALUES (71)",
+        "XA END 'lost'",
+        "XA PREPARE 'lost'",
+        "XA ROLLBACK 'lost'",
+    )
+    said = project.run("verify", plain.name, code=ExitCode.DIFFERENT)
+    assert f"{plain.name}: extra id=71" in said
+    connector = project.lab.config.sources[plain.source].connector
+    assert f"labctl connectors snapshot {connector} --start-over" in said
+    project.run("connectors", "snapshot", connector, "--start-over")
+    project.verified(plain.name)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -336,7 +382,9 @@ def test_columns_that_stop_their_connector_are_named_and_no_row_is_lost(
     )
     wait_for(has_failed)
     assert "public.wide: its column 'N'" in project.run("status", code=ExitCode.NOT_READY)
-    project.execute("postgres", 'ALTER TABLE wide RENAME COLUMN "N" TO o')
-    project.run("connectors", "snapshot", connector)
+    project.execute(
+        "postgres", 'ALTER TABLE wide RENAME COLUMN "N" TO o', "DELETE FROM pair WHERE a = 'waits'"
+    )
+    project.run("connectors", "snapshot", connector, "--start-over")
     project.verified(pair.name, wide.name)
     project.run("status")

@@ -86,7 +86,7 @@ def test_a_column_that_differs_in_case_only_is_to_be_renamed(lab: Lab) -> None:
     said = why_failed(lab, trace, CONNECTOR)
     assert said.startswith("public.t: its column 'V' ")
     assert "ALTER TABLE public.t RENAME COLUMN" in said
-    assert said.endswith(f"labctl connectors snapshot {CONNECTOR}")
+    assert f"labctl connectors snapshot {CONNECTOR} (with --start-over" in said
 
 
 def test_a_database_that_does_not_answer_leaves_the_trace(

@@ -65,12 +65,13 @@ def test_two_columns_that_become_one(
 ) -> None:
     (finding,) = refused(table_of(*names, engine=engine), engine=engine)
     assert all(repr(name) in finding.why for name in names)
-    assert finding.stops_connector is stops
     if engine == "postgres" and names == ("Name", "name"):
-        assert finding.change == f"rename one at the source: ALTER TABLE {REF} RENAME COLUMN …"
+        assert finding.stops_connector
+        assert f"ALTER TABLE {REF} RENAME COLUMN" in finding.change
         config = config_of(engine) | {"column.exclude.list": excluding(REF, "Name")}
         assert refused(table_of(*names, engine=engine), config, engine) == [finding]
         return
+    assert finding.stops_connector is stops
     # What it advises is what helps.
     config = config_of(engine) | {"column.exclude.list": json.loads(_advised(finding.change))}
     assert refused(table_of(*names, engine=engine), config, engine) == []

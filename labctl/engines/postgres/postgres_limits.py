@@ -69,7 +69,8 @@ SELECT c.relkind, c.relpersistence,
         AND size >= 0 AND (size & 2047) > (size >> 16) ORDER BY attnum),
     ARRAY(SELECT a.attname::text FROM pg_index JOIN pg_attribute a ON a.attrelid = indrelid
         AND a.attnum = ANY (indkey::int2[])
-        WHERE indrelid = c.oid AND indisprimary AND indimmediate)
+        WHERE indrelid = c.oid AND indisprimary AND indimmediate),
+    c.relrowsecurity AND c.relforcerowsecurity
 FROM pg_class c WHERE c.oid = to_regclass(%s)
 """
 
@@ -113,7 +114,7 @@ def postgres_limits(database: Source, ref: TableRef, publication: str) -> Limits
     if not found:
         return Limits()
     kind, persistence, root, children, unlike, unlogged, unsent, *others = found[0]
-    has_large, in_part, undecoded, unusual, key = others
+    has_large, in_part, undecoded, unusual, key, is_forced = others
     refused = None
     if root is not None:
         refused = f"it is a partition of {root}; capture that table instead, which has all its rows"
@@ -132,6 +133,12 @@ def postgres_limits(database: Source, ref: TableRef, publication: str) -> Limits
         refused = (
             f"changes of {', '.join(unlike)}, partitions of it that are unlogged or foreign, are "
             "in no log; make them plain tables, or detach them"
+        )
+    elif is_forced:
+        refused = (
+            "its row level security is forced on its owner, as whom labctl reads it: rows would be "
+            f"hidden from the comparison; ALTER TABLE {database.qualified(ref)} NO FORCE ROW LEVEL "
+            "SECURITY"
         )
     elif in_part and not key:
         refused = (

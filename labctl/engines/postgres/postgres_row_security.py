@@ -1,6 +1,6 @@
-"""Row level security: a policy that hides rows hides them from a connector's first load alone.
+"""Row level security: a policy hides rows from what a connector reads in the table itself.
 
-The log has the changes of all rows.
+These are its loads. The log has the changes of all rows.
 """
 
 from __future__ import annotations
@@ -19,9 +19,18 @@ DECLARE
 BEGIN
     FOR secured IN
         SELECT oid FROM pg_class WHERE oid = ANY (ARRAY[{tables}]::regclass[]) AND relrowsecurity
-        AND NOT EXISTS (SELECT FROM pg_policy WHERE polrelid = pg_class.oid AND polname = '{user}')
     LOOP
-        EXECUTE format('CREATE POLICY {user} ON %s FOR SELECT TO {user} USING (true)', secured);
+        IF EXISTS (
+            SELECT FROM pg_policy WHERE polrelid = secured AND NOT polpermissive
+            AND polcmd IN ('r', '*') AND polroles && ARRAY[0::oid, '{user}'::regrole::oid]
+        ) THEN
+            RAISE EXCEPTION '% has a restrictive policy, which hides rows from {user}', secured
+                USING HINT = 'ALTER POLICY … TO the roles that it is for';
+        END IF;
+        EXECUTE format('DROP POLICY IF EXISTS labctl_{user} ON %s', secured);
+        EXECUTE format(
+            'CREATE POLICY labctl_{user} ON %s FOR SELECT TO {user} USING (true)', secured
+        );
     END LOOP;
 END {mark}"""
 
@@ -29,7 +38,8 @@ END {mark}"""
 def policies_statement(tables: Sequence[TableRef], user: str) -> str:
     """Return the statement that lets `user` read every row of those of `tables` with policies.
 
-    It changes nothing for other roles. A restrictive policy still hides rows.
+    It changes nothing for other roles. It raises an exception for a restrictive policy, which would
+    still hide rows.
     """
     names, mark = quoted_tables(tables)
     block = _BLOCK.replace("{user}", user).replace("{mark}", mark)

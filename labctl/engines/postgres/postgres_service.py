@@ -54,7 +54,7 @@ STAND_IN_DATABASE = "sqlserver"
 PASSWORDS = ("postgres", "postgres-owner", "cdc")
 OWNER_RIGHTS = "NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS"
 CDC_RIGHTS, OTHERS_RIGHTS = "REPLICATION BYPASSRLS", "NOREPLICATION"
-"""The connector bypasses row level security, which would hide rows from its first load alone."""
+"""The connector bypasses row level security, which would hide rows from its loads."""
 UNPRIVILEGED_USERS = ("postgres", "nobody")
 
 SETTINGS = {

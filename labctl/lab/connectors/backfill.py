@@ -18,7 +18,7 @@ import requests
 
 from labctl.counted import counted
 from labctl.errors import ExitCode, LabError
-from labctl.kafka.offsets import end_offsets
+from labctl.kafka.offsets import end_offsets, records_left
 from labctl.kafka.topic_records import Topics
 from labctl.kafkaconnect.apply import runs_otherwise
 from labctl.kafkaconnect.connect_client import ConnectClient
@@ -400,8 +400,7 @@ def _wait_for_silver(lab: Lab, table: LabTable, ends: Offsets) -> None:
             state = silver_status(lab)["tables"][table.name]
         except (requests.RequestException, KeyError):
             state = {"offsets": {}, "error": None}
-        offsets = {int(number): end for number, end in state["offsets"].items()}
-        if all(offsets.get(number, 0) >= end for number, end in ends.items()):
+        if not records_left(ends, state["offsets"], state.get("begins", {})):
             return
         if state["error"] or time.monotonic() - moved > _QUIET_SECONDS:
             raise LabError(
@@ -409,6 +408,6 @@ def _wait_for_silver(lab: Lab, table: LabTable, ends: Offsets) -> None:
                 hint="The topic has all rows, for when silver continues: labctl status",
                 exit_code=ExitCode.NOT_READY,
             )
-        if (now := sum(offsets.values())) != taken:
+        if (now := sum(state["offsets"].values())) != taken:
             taken, moved = now, time.monotonic()
         time.sleep(_POLL_SECONDS)

@@ -29,7 +29,8 @@ def why_failed(lab: Lab, trace: str, connector: str) -> str:
         return (
             f"{table}: its column {column!r} has another's name but for upper and lower case, for "
             f"which Debezium fails; rename it at the source (ALTER TABLE {table} RENAME COLUMN …); "
-            f"then labctl connectors snapshot {connector}"
+            f"then labctl connectors snapshot {connector} (with --start-over, rows go that were "
+            "deleted meanwhile)"
         )
     sources = [name for name, one in lab.config.sources.items() if one.connector == connector]
     if sources and _NAMES_CLASH.search(trace):

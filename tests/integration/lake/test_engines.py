@@ -371,13 +371,14 @@ def test_a_watch_sees_each_new_row_once(spark: SparkSession, lake: Lake) -> None
         assert found.column("salesid").to_pylist() == [8]
         with pytest.raises(LabError, match="within 0 s"):
             watch.wait_for(pc.field("salesid") == 9, timeout_seconds=0)
-        table.change([9])
-        table.change([10])
-        earlier, later = lake.table(name).timeline().writes[-2:]
-        for write, key in ((later, 10), (earlier, 9)):
-            rows = watch.take([write])
+        for key in (9, 10, 11):
+            table.change([key])
+        first, second, third = lake.table(name).timeline().writes[-3:]
+        for writes, keys in (([second], {10}), ([first, third], {9, 11})):
+            rows = watch.take(writes)
             assert rows is not None
-            assert rows.column("salesid").to_pylist() == [key]
+            assert rows.num_rows == len(keys)
+            assert set(rows.column("salesid").to_pylist()) == keys
         assert watch.poll() is None
         table.change([3, 4], options=OVERWRITE)
         rows = watch.poll()
