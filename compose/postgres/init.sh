@@ -4,6 +4,8 @@ psql --set=ON_ERROR_STOP=1 --username="$POSTGRES_USER" --dbname=postgres <<SQL
 CREATE ROLE labctl_owner LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD '$(cat /run/secrets/postgres-owner)';
 ALTER DATABASE $POSTGRES_DB OWNER TO labctl_owner;
 CREATE ROLE debezium LOGIN REPLICATION BYPASSRLS PASSWORD '$(cat /run/secrets/cdc)';
+ALTER ROLE debezium SET bytea_output = 'hex';
+ALTER ROLE debezium SET intervalstyle = 'postgres';
 REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1, $POSTGRES_DB FROM PUBLIC;
 GRANT CONNECT ON DATABASE $POSTGRES_DB TO debezium;
 SQL

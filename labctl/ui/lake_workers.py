@@ -168,7 +168,8 @@ class _Worker:
             self._process.join(_GRACE_SECONDS)
         self._process.kill()
         self._process.join()
-        self._connection.close()
+        # The connection closes with its last user. A thread may still wait on it for an answer: if
+        # it were closed here, the next process's connection could get its number meanwhile.
         for process in begun:
             with suppress(psutil.NoSuchProcess):
                 process.kill()

@@ -11,7 +11,7 @@ from labctl.config.endpoints import Database
 from labctl.engines.mysql.mysql_change_log import MySqlLog
 from labctl.engines.mysql.mysql_client_files import client_variables
 from labctl.engines.mysql.mysql_connector import CONNECTOR_TRAITS
-from labctl.engines.mysql.mysql_limits import mysql_limits
+from labctl.engines.mysql.mysql_limits import mysql_limits, mysql_unrecorded
 from labctl.engines.mysql.mysql_sql_files import SQL_FILES
 from labctl.engines.mysql.mysql_uncompared import UNCOMPARED
 from labctl.sources.base import Source, quoted
@@ -141,6 +141,7 @@ ENGINE = Engine(
         },
     ),
     limits=mysql_limits,
+    unrecorded=mysql_unrecorded,
     beside_sources="",
     schemas_are_databases=True,
     admin_client="labctl client mysql --admin",

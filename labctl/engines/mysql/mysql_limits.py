@@ -3,16 +3,43 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
 from labctl.sources.base import Source, TableRef
 from labctl.sources.capture_limits import Lack, Limits
 
-__all__ = ["mysql_limits"]
+if TYPE_CHECKING:
+    from labctl.kafkaconnect.connector_files import ConnectorFile
+
+__all__ = ["mysql_limits", "mysql_unrecorded"]
 
 _ESCAPED = (
     "an ENUM with a comma in one of its names, before which Debezium writes a backslash in each "
     "change; rename it without one"
 )
+
+
+_LOGGED: Mapping[str, str] = {
+    # Debezium drops a statement, and an update of a part of a document, without an error.
+    "binlog_format": "ROW",
+    "binlog_row_image": "FULL",
+    "binlog_row_value_options": "",
+}
+"""Settings of the server with which its log has each change as whole rows."""
+
+
+def mysql_unrecorded(
+    database: Source, refs: Collection[TableRef], _file: ConnectorFile
+) -> Mapping[TableRef, str]:
+    """Return why not all changes reach the connector, by table: the server logs something else."""
+    ((*found,),) = database.execute(f"SELECT {', '.join(f'@@GLOBAL.{name}' for name in _LOGGED)}")
+    wrong = [
+        f"the server's {name} is {value}: SET GLOBAL {name} = '{wanted}'"
+        for (name, wanted), value in zip(_LOGGED.items(), found, strict=True)
+        if str(value) != wanted
+    ]
+    return dict.fromkeys(refs, "; ".join(wrong)) if wrong else {}
 
 
 def mysql_limits(database: Source, ref: TableRef, _publication: str) -> Limits:

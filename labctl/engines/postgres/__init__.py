@@ -12,6 +12,7 @@ from labctl.engines.postgres.postgres_change_log import PostgresLog
 from labctl.engines.postgres.postgres_client_files import client_variables
 from labctl.engines.postgres.postgres_connector import CONNECTOR_TRAITS
 from labctl.engines.postgres.postgres_limits import postgres_limits, postgres_reload_refused
+from labctl.engines.postgres.postgres_login import login_settings
 from labctl.engines.postgres.postgres_publication import OPTIONS, OPTIONS_OF_18, postgres_unrecorded
 from labctl.engines.postgres.postgres_replica_identity import identity_statement
 from labctl.engines.postgres.postgres_row_security import policies_statement
@@ -75,6 +76,7 @@ DO $$ BEGIN
     END IF;
 END $$;
 ALTER ROLE {user} PASSWORD :'cdc_password';
+{"".join(f"{statement};{chr(10)}" for statement in login_settings(user))}\
 GRANT rds_replication TO {user};
 GRANT CONNECT ON DATABASE {_quoted(database)} TO {user};
 {rights}{_signals(source)}\
