@@ -97,9 +97,11 @@ class Script:
         """Yield the DROP TABLE statements of the table, and of those that have had its name."""
         yield self.drop()
         steps = {change.what for change in self.case.history}
-        for what, name in (("swap", "old"), ("away", "away")):
-            if what in steps:
-                yield f"DROP TABLE {self._qualified(f'{self._beside}_{name}')}"
+        if "swap" in steps:
+            yield f"DROP TABLE {self._qualified(f'{self._beside}_old')}"
+        if "away" in steps:
+            # It is there only if the table did not get its name back.
+            yield f"DROP TABLE IF EXISTS {self._qualified(f'{self._beside}_away')}"
 
     def drop(self) -> str:
         """Return the DROP TABLE statement."""
