@@ -271,7 +271,8 @@ def test_whoever_commits_the_table_is_the_same(
     for step in _steps(history):
         step()
         history.check()
-    assert commits.count(True) > len(commits) // 2
+    # Chance decides for a third of them.
+    assert commits.count(True) > len(commits) // 3
 
 
 def _steps(history: History) -> Iterator[Callable[[], None]]:
