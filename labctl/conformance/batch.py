@@ -62,7 +62,7 @@ class _Table:
     """Properties file of the table, once the product has written one."""
     silver: LabTable | None = None
     unapplied: str | None = None
-    """Why its connector could not be applied again; None if it could, or need not be."""
+    """Reason that its connector could not be applied again; None if it could, or need not be."""
 
     @property
     def engine(self) -> EngineName:

@@ -31,7 +31,7 @@ class Limits:
     lacks: tuple[Lack, ...] = ()
     """Columns that a change would not contain, one item for each reason."""
     unlogged_rows: str | None = None
-    """How rows of the table change without a change record, and what to do; None if they do not."""
+    """Way in which rows change without a change record, and what to do; None if none do."""
     needs_reselect: bool = False
     """Whether large values that an update does not change must be read from the table."""
 

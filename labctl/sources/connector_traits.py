@@ -49,7 +49,7 @@ class ConnectorTraits:
     names_read_as_bytes: bool = False
     """Whether it reads each byte of a column's name in the log as a character."""
     refuses_case_twins: bool = False
-    """Whether it fails for columns whose names differ in case only, even if one is left out."""
+    """True if it fails for columns whose names differ in case only, even if one is left out."""
     keeps_history: bool = True
     """Whether it keeps the history of the schema in a topic."""
     trust: tuple[str, str] | None = None

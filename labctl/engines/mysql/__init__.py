@@ -11,7 +11,7 @@ from labctl.config.endpoints import Database
 from labctl.engines.mysql.mysql_change_log import MySqlLog
 from labctl.engines.mysql.mysql_client_files import client_variables
 from labctl.engines.mysql.mysql_connector import CONNECTOR_TRAITS
-from labctl.engines.mysql.mysql_limits import mysql_limits, mysql_unrecorded
+from labctl.engines.mysql.mysql_limits import ACTING, mysql_limits, mysql_unrecorded
 from labctl.engines.mysql.mysql_sql_files import SQL_FILES
 from labctl.engines.mysql.mysql_uncompared import UNCOMPARED
 from labctl.sources.base import Source, quoted
@@ -64,7 +64,7 @@ GRANT RELOAD, SHOW DATABASES, REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO '{
 SELECT CONSTRAINT_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, DELETE_RULE, UPDATE_RULE
 FROM information_schema.REFERENTIAL_CONSTRAINTS
 WHERE CONSTRAINT_SCHEMA IN ({", ".join(quoted(one, ("'", "'")) for one in source.schemas)})
-AND (DELETE_RULE IN ('CASCADE', 'SET NULL') OR UPDATE_RULE IN ('CASCADE', 'SET NULL'));
+AND {ACTING};
 """
 
 

@@ -12,7 +12,10 @@ from labctl.sources.capture_limits import Lack, Limits
 if TYPE_CHECKING:
     from labctl.kafkaconnect.connector_files import ConnectorFile
 
-__all__ = ["mysql_limits", "mysql_unrecorded"]
+__all__ = ["ACTING", "mysql_limits", "mysql_unrecorded"]
+
+ACTING = "(DELETE_RULE IN ('CASCADE', 'SET NULL') OR UPDATE_RULE IN ('CASCADE', 'SET NULL'))"
+"""Condition of foreign keys that change rows, on information_schema.REFERENTIAL_CONSTRAINTS."""
 
 _ESCAPED = (
     "an ENUM with a comma in one of its names, before which Debezium writes a backslash in each "
@@ -73,11 +76,10 @@ def _enums(database: Source, ref: TableRef) -> list[tuple[str, str]]:
 
 def _unlogged_rows(database: Source, ref: TableRef) -> str | None:
     acting = database.execute(
-        "SELECT CONSTRAINT_NAME, REFERENCED_TABLE_NAME, DELETE_RULE, UPDATE_RULE"
+        "SELECT CONSTRAINT_NAME, REFERENCED_TABLE_NAME, DELETE_RULE, UPDATE_RULE"  # noqa: S608
         " FROM information_schema.REFERENTIAL_CONSTRAINTS"
         " WHERE CONSTRAINT_SCHEMA = %s AND TABLE_NAME = %s"
-        " AND (DELETE_RULE IN ('CASCADE', 'SET NULL') OR UPDATE_RULE IN ('CASCADE', 'SET NULL'))"
-        " ORDER BY CONSTRAINT_NAME",
+        f" AND {ACTING} ORDER BY CONSTRAINT_NAME",
         (ref.schema, ref.name),
     )
     # Servers before 9.6 have no such setting: InnoDB itself changes the rows.
