@@ -64,7 +64,7 @@ class History:
             elif place == swap_at:
                 yield from self._swap()
             elif place == away_at:
-                yield from self._away()
+                yield from self._insert(what="away")
             elif place in part_at:
                 yield from self._partitions(is_last=place == max(part_at))
             else:
@@ -84,10 +84,12 @@ class History:
         for wanted in STRUCTURED:
             yield from self._insert(wanted)
 
-    def _insert(self, wanted: ValueClass | None = None, base: int = 0) -> Iterator[Change]:
+    def _insert(
+        self, wanted: ValueClass | None = None, base: int = 0, what: str = "insert"
+    ) -> Iterator[Change]:
         if (row := self._rows.row(wanted, base)) is not None:
             self._alive.append(row[0])
-            yield Change("insert", row[0], row[1])
+            yield Change(what, row[0], row[1])
 
     def _one_more(self) -> Iterator[Change]:
         inserted = [*self._insert()]
@@ -131,12 +133,6 @@ class History:
             yield from self._insert()
         yield Change("apply")
 
-    def _away(self) -> Iterator[Change]:
-        """Rename the table and back; a row is written in between."""
-        if (row := self._rows.row(None)) is not None:
-            self._alive.append(row[0])
-            yield Change("away", row[0], row[1])
-
     def _partitions(self, *, is_last: bool) -> Iterator[Change]:
         """Change the partitions. Each history adds one at most, and attaches one at most."""
         what = self._chance.choice(("add", "attach", "detach")) if is_last else "detach"
@@ -149,9 +145,7 @@ class History:
             else:
                 yield from self._rekey(ADDED_PARTITION)
         elif what == "attach":
-            if (row := self._rows.row(None, ATTACHED_PARTITION)) is not None:
-                self._alive.append(row[0])
-                yield Change("attach", row[0], row[1])
+            yield from self._insert(base=ATTACHED_PARTITION, what="attach")
         else:
             yield Change("detach")
             yield from self._rekey()

@@ -7,7 +7,7 @@ that is to read it. Facts that only its engine can tell are in its `Limits`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -186,31 +186,31 @@ def name_problems(
             kept = "Hudi's" if silver.lower().startswith(META_PREFIX) else "labctl's bookkeeping"
             yield _refused(ref, name, f"in silver, names that begin so are {kept}", False)
     refuses_case_twins = ENGINES[engine].connector.refuses_case_twins
-    for name, other in _pairs(names) if refuses_case_twins else ():
-        if name.lower() == other.lower():
-            yield Finding(
-                name,
-                "refused",
-                why=f"its columns {other!r} and {name!r}: Debezium fails for names that differ in "
-                "case only, even if one is left out",
-                change=f"rename one at the source (ALTER TABLE {ref} RENAME COLUMN …), or leave "
-                f'the table out: "table.exclude.list": "{pattern_of(ref)}"',
-                stops_connector=True,
-            )
-    for name, other in _pairs(taken):
-        silver, beside = silver_column(name), silver_column(other)
-        if silver == beside:
+    for name, other in _alike(names, str.lower) if refuses_case_twins else ():
+        yield Finding(
+            name,
+            "refused",
+            why=f"its columns {other!r} and {name!r}: Debezium fails for names that differ in "
+            "case only, even if one is left out",
+            change=f"rename one at the source (ALTER TABLE {ref} RENAME COLUMN …), or leave "
+            f'the table out: "table.exclude.list": "{pattern_of(ref)}"',
+            stops_connector=True,
+        )
+    for name, other in _alike(taken, lambda name: silver_column(name).lower()):
+        silver = silver_column(name)
+        if silver == silver_column(other):
             yield _twins(ref, name, other, f"both become {silver}", True)
-        elif silver.lower() == beside.lower() and not (
-            refuses_case_twins and name.lower() == other.lower()
-        ):
+        elif not (refuses_case_twins and name.lower() == other.lower()):
             yield _twins(ref, name, other, "silver tells no upper case from lower case", False)
 
 
-def _pairs(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each name with every one before it."""
-    for number, name in enumerate(names):
-        yield from ((name, other) for other in names[:number])
+def _alike(names: Sequence[str], form: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    """Yield each name with every one before it that has the same form."""
+    before: dict[str, list[str]] = {}
+    for name in names:
+        same = before.setdefault(form(name), [])
+        yield from ((name, other) for other in same)
+        same.append(name)
 
 
 def _log_problems(ref: TableRef, names: Sequence[str], title: str) -> Iterator[Finding]:

@@ -90,7 +90,8 @@ class _Connection:
             names = [*rows.column_names, *(column.name for column in table.unread)]
             rows = rows.select([name for name in rows.column_names if takes(name)])
             engine = self.open().engine
-            for problem in name_problems(ref, rows.column_names, {}, engine):
+            problem = next(name_problems(ref, rows.column_names, {}, engine), None)
+            if problem is not None:
                 raise LabError(f"{problem.why}; {problem.change}")
             return Rows(
                 rows.rename_columns([silver_column(name) for name in rows.column_names]),

@@ -11,8 +11,7 @@ from labctl.engine_names import EngineName
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.tables.row_trace import State, trace
-from labctl.sources import ENGINES as ENGINES_BY_NAME
-from labctl.sources import Source, TableRef, connect
+from labctl.sources import ENGINES, Source, TableRef, connect
 from labctl.tables import CONNECTORS, PROPERTIES
 from tests.integration.own_project import OwnProject, own_project, own_source
 from tests.waiting import wait_for
@@ -71,7 +70,6 @@ FELT = (
 KEYS = {"felt": ["id"], "pair": ["a", "b"], "wide": ["id"], "parent": ["id"], "child": ["id"]}
 KEYS |= {name: ["id"] for name in (*KINDS, "referred", "referring")}
 WIDE_TYPES = {"postgres": ("numeric(50,10)", 50, 10), "mysql": ("decimal(65,30)", 65, 30)}
-ENGINES: tuple[EngineName, ...] = ("postgres", "mysql", "sqlserver")
 
 
 @pytest.fixture(scope="module")
@@ -247,7 +245,7 @@ def test_rows_that_a_foreign_key_changes_arrive(engine: EngineName, project: Own
     found = project.verified(referred.name, referring.name)
     assert [found[table.name]["silver_rows"] for table in (referred, referring)] == [1, 2]
     with connect(project.lab.endpoints, f"of-{engine}") as database:
-        assert ENGINES_BY_NAME[engine].limits(database, ref, "").unlogged_rows is None
+        assert ENGINES[engine].limits(database, ref, "").unlogged_rows is None
 
 
 @pytest.mark.parametrize("engine", ["mysql", "sqlserver"])

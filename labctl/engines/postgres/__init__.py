@@ -76,7 +76,7 @@ DO $$ BEGIN
     END IF;
 END $$;
 ALTER ROLE {user} PASSWORD :'cdc_password';
-{"".join(f"{statement};{chr(10)}" for statement in login_settings(user))}\
+{login_settings(user)}\
 GRANT rds_replication TO {user};
 GRANT CONNECT ON DATABASE {_quoted(database)} TO {user};
 {rights}{_signals(source)}\

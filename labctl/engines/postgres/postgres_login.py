@@ -6,14 +6,13 @@ PostgreSQL's own style alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 __all__ = ["login_settings"]
 
 _SETTINGS = {"bytea_output": "hex", "intervalstyle": "postgres"}
 
 
-def login_settings(user: str) -> Iterator[str]:
-    """Yield the statements that give the login its settings, which come before a database's."""
-    for name, value in _SETTINGS.items():
-        yield f"ALTER ROLE {user} SET {name} = '{value}'"
+def login_settings(user: str) -> str:
+    """Return the statements that give the login its settings, which come before a database's."""
+    return "".join(
+        f"ALTER ROLE {user} SET {name} = '{value}';\n" for name, value in _SETTINGS.items()
+    )

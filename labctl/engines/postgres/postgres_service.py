@@ -191,8 +191,7 @@ def _setup(context: Context) -> None:
                     ),
                     (password,),
                 )
-            for statement in login_settings(CDC_USER):
-                cursor.execute(statement)
+            cursor.execute(login_settings(CDC_USER))
             # Import here: it loads Arrow, which every command would otherwise load.
             from labctl.engines.postgres.postgres_client import ensure_database
 
@@ -296,7 +295,7 @@ psql --set=ON_ERROR_STOP=1 --username="$POSTGRES_USER" --dbname=postgres <<SQL
 CREATE ROLE {OWNER} LOGIN {OWNER_RIGHTS} PASSWORD '$(cat /run/secrets/postgres-owner)';
 ALTER DATABASE $POSTGRES_DB OWNER TO {OWNER};
 CREATE ROLE {CDC_USER} LOGIN {CDC_RIGHTS} PASSWORD '$(cat /run/secrets/cdc)';
-{"".join(f"{statement};{chr(10)}" for statement in login_settings(CDC_USER))}\
+{login_settings(CDC_USER)}\
 REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1, $POSTGRES_DB FROM PUBLIC;
 GRANT CONNECT ON DATABASE $POSTGRES_DB TO {CDC_USER};
 SQL
