@@ -10,13 +10,14 @@ mkdir -p "$plugins/apicurio"
 ln -s /lab/plugin "$plugins/labctl"
 ln -s /kafka/external_libs/apicurio "$plugins/apicurio/jars"
 ln -s /lab/converter/manifest.jar "$plugins/apicurio/"
-# Debezium finds a converter of columns only among its own jars.
+# Debezium finds a converter of columns only among its own jars. Connect sorts jars by the paths that
+# links lead to; labctl's is to come before Debezium's, one of whose classes it replaces.
 for name in $LAB_PLUGINS; do
   # Artefacts are called debezium-NAME, and the image's folders debezium-connector-NAME.
   plugin="/kafka/connect/${name/#debezium-/debezium-connector-}"
   mkdir "$plugins/${plugin##*/}"
-  ln -s "$plugin" "$plugins/${plugin##*/}/jars"
-  ln -s /lab/plugin/labctl-connect.jar "$plugins/${plugin##*/}/"
+  cp -r "$plugin" "$plugins/${plugin##*/}/jars"
+  cp /lab/plugin/0-labctl-connect.jar "$plugins/${plugin##*/}/"
 done
 for plugin in /kafka/sink/*/; do
   [ ! -d "$plugin" ] || ln -s "${plugin%/}" "$plugins/"

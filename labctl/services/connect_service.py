@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -59,11 +60,11 @@ CONVERTER = "apicurio-converter"
 CONVERTER_MANIFEST = Path(__file__).parents[1] / "kafkaconnect" / "converter" / "manifest.jar"
 """Jar with which Connect finds the converter: the converter's own jars do not name it."""
 PLUGIN = Path(__file__).parents[1] / "kafkaconnect" / "plugin"
-"""Folder of labctl's own classes and their sources: the provider that resolves references, a
-transform, and a converter of columns."""
+"""Folder of labctl's own classes and their sources: the provider that resolves references,
+transforms, converters of columns, and a class that replaces one of Debezium's."""
 WORKER_FILE = "connectors/worker.properties"
 """File of the worker's settings that are the same wherever it runs."""
-PLUGIN_JAR = PLUGIN / "labctl-connect.jar"
+PLUGIN_JAR = PLUGIN / "0-labctl-connect.jar"
 JAAS, REST_USERS = "rest.jaas", "rest-users"
 PASSING_ERRORS = "passing-errors"
 """File with the first words of the sources' passing errors, one in each line."""
@@ -112,7 +113,7 @@ QUIET = (
 
 
 def _prepare(context: Context) -> None:
-    _link_plugins(context)
+    _place_plugins(context)
     portable = own_or_shipped(context.project, WORKER_FILE).read_text(encoding="utf-8")
     # Use a new group at each start: the previous group would wait for a worker that was killed, or
     # that is in a snapshot, until its session expires. The group's state is in topics.
@@ -162,19 +163,28 @@ def _added(
     }
 
 
-def _link_plugins(context: Context) -> None:
-    """Link each plugin into its own folder: Connect gives each folder its own class loader."""
+def _place_plugins(context: Context) -> None:
+    """Put each plugin into its own folder: Connect gives each folder its own class loader."""
     plugins = context.conf / "plugins"
     shutil.rmtree(plugins, ignore_errors=True)
     plugins.mkdir(parents=True, mode=0o700)
-    # Debezium finds a column converter only among its own jars.
+    # Debezium finds a column converter only among its own jars. Connect sorts jars by the paths
+    # that links lead to; labctl's is to come before Debezium's, one of whose classes it replaces.
     beside = {CONVERTER: CONVERTER_MANIFEST} | dict.fromkeys(PLUGINS, PLUGIN_JAR)
     for name, jar in beside.items():
         folder = plugins / name
         folder.mkdir(mode=0o700)
-        (folder / "jars").symlink_to(context.artifacts.path(name), target_is_directory=True)
-        (folder / jar.name).symlink_to(jar)
+        shutil.copytree(context.artifacts.path(name), folder / "jars", copy_function=_linked)
+        shutil.copy(jar, folder)
     (plugins / "labctl").symlink_to(PLUGIN, target_is_directory=True)
+
+
+def _linked(source: str, target: str) -> None:
+    """Make a second name for a file, or a copy of it on another file system."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy(source, target)
 
 
 def _process(context: Context) -> Process:

@@ -1,4 +1,7 @@
-"""A table that is loaded again while it changes ends equal, or a next step makes it equal."""
+"""A table whose connector loads it again, or is restarted, while it changes ends equal.
+
+Or a next step makes it equal.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ import pytest
 from labctl.engine_names import EngineName
 from labctl.errors import ExitCode
 from labctl.kafka.offsets import end_offsets
-from labctl.sources import TableRef, connect
+from labctl.kafkaconnect.opening import connect_client
+from labctl.sources import Source, TableRef, connect
 from tests.e2e.capture_instances import recapture
 from tests.integration.own_project import OwnProject, own_project, own_source
 from tests.waiting import wait_for
@@ -51,6 +55,10 @@ class Big:
     def execute(self, *statements: str) -> None:
         self.project.execute(self.engine, *(one.format(t=self.ref) for one in statements))
 
+    @property
+    def connector(self) -> str:
+        return f"source_connector_of-{self.engine}"
+
     def records(self) -> int:
         """Return how many records its topic has."""
         topic = self.project.table(self.engine, "big").topic
@@ -61,10 +69,13 @@ class Big:
         with connect(self.project.lab.endpoints, f"of-{self.engine}") as source:
             if source.count(self.ref) < ROWS:
                 source.execute(f"DELETE FROM {self.ref}")
-                ids = pa.array(range(ROWS), pa.int32())
-                texts = pa.array(["first"] * ROWS, pa.string())
-                source.insert(self.ref, pa.table({"id": ids, "n": ids, "v": texts}))
+                self.insert(source, range(ROWS))
         self.project.verified(self.silver)
+
+    def insert(self, source: Source, keys: range) -> None:
+        """Insert a row for each key, all by one statement."""
+        ids, texts = pa.array(keys, pa.int32()), pa.array(["first"] * len(keys), pa.string())
+        source.insert(self.ref, pa.table({"id": ids, "n": ids, "v": texts}))
 
     @contextmanager
     def loading(self) -> Iterator[subprocess.Popen[str]]:
@@ -134,6 +145,20 @@ def test_rows_change_meanwhile(big: Big) -> None:
     big.project.verified(big.silver)
 
 
+def test_its_connector_is_restarted_amid_many_new_rows(big: Big) -> None:
+    """All rows that PostgreSQL's COPY writes to one page have one position in its log."""
+    keys, before = range(ROWS, 3 * ROWS), big.records()
+    with connect(big.project.lab.endpoints, f"of-{big.engine}") as source:
+        big.insert(source, keys)
+        wait_for(lambda: big.records() > before)
+        sent = big.records() - before
+        connect_client(big.project.lab.endpoints.connect).act(big.connector, "restart")
+        assert sent < len(keys), "all rows were sent before the restart"
+        found = big.project.verified(big.silver)
+        assert found[big.silver]["silver_rows"] == source.count(big.ref)
+    big.execute(f"DELETE FROM {{t}} WHERE id >= {ROWS}")
+
+
 def test_interrupted_it_ends_and_can_be_asked_again(big: Big) -> None:
     with big.loading() as process:
         process.send_signal(signal.SIGINT)
@@ -174,6 +199,5 @@ def test_the_table_is_truncated_meanwhile(big: Big) -> None:
     if verify.returncode == ExitCode.DIFFERENT:
         # Rows of the part that was being read may stay (docs/schema-changes.md).
         print(said)
-        connector = f"source_connector_of-{big.engine}"
-        big.project.run("connectors", "snapshot", connector, "--start-over")
+        big.project.run("connectors", "snapshot", big.connector, "--start-over")
     assert big.project.verified(big.silver)[big.silver]["silver_rows"] == 1

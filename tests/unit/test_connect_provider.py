@@ -16,11 +16,13 @@ from tests.unit.jdk import needs_jdk_17
 @needs_jdk_17
 def test_the_jar_is_made_of_the_sources_beside_it(tmp_path: Path) -> None:
     try:
-        jars = [ArtifactStore().path(part) for part in ("kafka", "debezium-mysql")]
+        parts = ("kafka", "debezium-mysql", "debezium-postgres")
+        kafka, mysql, postgres = (ArtifactStore().path(part) for part in parts)
     except LabError:
         pytest.skip("Kafka, or Debezium, is not in the cache")
     made = tmp_path / "made.jar"
-    command = [PLUGIN / "build", jars[0], jars[1] / "debezium-connector-mysql", made]
+    mysql, postgres = mysql / "debezium-connector-mysql", postgres / "debezium-connector-postgres"
+    command = [PLUGIN / "build", kafka, mysql, postgres, made]
     subprocess.run(command, check=True)
     assert made.read_bytes() == PLUGIN_JAR.read_bytes()
 

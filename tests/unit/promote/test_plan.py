@@ -154,9 +154,9 @@ def test_plugins_hold_connector_converter_and_provider(
     content = build_plugin(promotion, plugin, store)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert archive.namelist() == [
+            f"{plugin.name}/0-labctl-connect.jar",
             f"{plugin.name}/apicurio-converter-1.jar",
             f"{plugin.name}/debezium-mysql-1.jar",
-            f"{plugin.name}/labctl-connect.jar",
             f"{plugin.name}/provider.jar",
         ]
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
