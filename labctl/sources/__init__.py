@@ -13,6 +13,7 @@ from labctl.sources.base import (
     Source,
     SourceColumn,
     SourceTable,
+    TableKeys,
     TableRef,
     UnreadColumn,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "Source",
     "SourceColumn",
     "SourceTable",
+    "TableKeys",
     "TableRef",
     "UnreadColumn",
     "connect",

@@ -25,6 +25,7 @@ __all__ = [
     "Source",
     "SourceColumn",
     "SourceTable",
+    "TableKeys",
     "TableRef",
     "UnreadColumn",
     "quoted",
@@ -155,6 +156,17 @@ class SourceTable:
         return pa.schema([column.field for column in self.columns])
 
 
+@dataclass(frozen=True)
+class TableKeys:
+    """The keys by which a table's rows differ, as the catalogue describes them."""
+
+    primary: tuple[str, ...] = ()
+    """Columns of the primary key, in key order; empty when there is none."""
+    unique: tuple[tuple[str, ...], ...] = ()
+    """Columns of each unique index that has every row, and of which no column may be null; those
+    of the primary key too."""
+
+
 class Source(ABC):
     """An open connection to a source database. Threads must not share it.
 
@@ -168,11 +180,10 @@ class Source(ABC):
     _quotes: ClassVar[tuple[str, str]] = ('"', '"')
     """Opening and closing quote of a name; a closing quote inside the name is doubled."""
     _begin: ClassVar[str] = "BEGIN"
-    _keyed: ClassVar[str] = (
-        "SELECT table_name FROM information_schema.table_constraints"
-        " WHERE table_schema = %s AND constraint_type = 'PRIMARY KEY'"
-    )
-    """Query for the names of a schema's tables that have a primary key."""
+    _unique: ClassVar[str]
+    """Query for the columns of a schema's unique indexes that have every row: table, index, whether
+    it is the primary key, column, and whether that is never null. A column is null for an
+    expression. The columns of an index come in its order."""
 
     def __init__(self) -> None:
         self._in_transaction = False
@@ -261,9 +272,20 @@ class Source(ABC):
         )
         return [TableRef(schema, name) for (name,) in rows]
 
-    def keyed_tables(self, schema: str) -> set[TableRef]:
-        """Return the tables of a schema that have a primary key."""
-        return {TableRef(schema, name) for (name,) in self.execute(self._keyed, (schema,))}
+    def keys_of_tables(self, schema: str) -> dict[TableRef, TableKeys]:
+        """Return the keys of a schema's tables; a table without one may be left out."""
+        found: dict[TableRef, TableKeys] = {}
+        indexes: dict[tuple[str, object, bool], list[str | None]] = {}
+        for name, index, is_primary, column, is_set in self.execute(self._unique, (schema,)):
+            columns = indexes.setdefault((name, index, bool(is_primary)), [])
+            columns.append(column if is_set else None)
+        for (name, _, is_primary), columns in indexes.items():
+            key = tuple(column for column in columns if column is not None)
+            if len(key) == len(columns):
+                ref = TableRef(schema, name)
+                known = found.get(ref, TableKeys())
+                found[ref] = TableKeys(key if is_primary else known.primary, (*known.unique, key))
+        return found
 
     @abstractmethod
     def describe(self, ref: TableRef) -> SourceTable:

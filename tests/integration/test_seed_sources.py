@@ -28,6 +28,7 @@ from labctl.sources import (
     ENGINES,
     Rollback,
     Source,
+    TableKeys,
     TableRef,
     UnreadColumn,
     connect,
@@ -559,6 +560,14 @@ def test_affected_rows(source: Source, table: TableRef) -> None:
     assert source.affect(update, ("y", 9)) == 0
 
 
+NOT_OF_EVERY_ROW = {
+    "postgres": ("(c) WHERE c > 0", "(d, (c % 2))"),
+    "mysql": ("(d, (c % 2))",),
+    "sqlserver": ("(c) WHERE c > 0",),
+}
+"""Unique indexes whose columns alone are no key."""
+
+
 def test_catalogue(source: Source, schemas: str) -> None:
     ref = TableRef(schemas, "order")
     name = source.qualified(ref)
@@ -577,7 +586,17 @@ def test_catalogue(source: Source, schemas: str) -> None:
     keyless = TableRef(schemas, "keyless")
     source.execute(f"CREATE TABLE {source.qualified(keyless)} (id integer UNIQUE)")
     assert {ref, keyless} <= set(source.tables(schemas))
-    assert source.keyed_tables(schemas) & {ref, keyless} == {ref}
+    unique = TableRef(schemas, "unique")
+    source.execute(
+        f"CREATE TABLE {source.qualified(unique)}"
+        " (d integer NOT NULL, c integer NOT NULL, n integer, UNIQUE (d, c), UNIQUE (d, n))"
+    )
+    for number, index in enumerate(NOT_OF_EVERY_ROW[source.engine]):
+        source.execute(f"CREATE UNIQUE INDEX i{number} ON {source.qualified(unique)} {index}")
+    keys = source.keys_of_tables(schemas)
+    assert keys[ref] == TableKeys(("a", "b"), (("a", "b"),))
+    assert keys[unique] == TableKeys((), (("d", "c"),))
+    assert keyless not in keys
     with pytest.raises(LabError, match="has no table"):
         source.describe(TableRef(schemas, "absent"))
 

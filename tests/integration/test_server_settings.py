@@ -1,4 +1,4 @@
-"""Settings of a user's server that decide what its log has, or how a connector reads it."""
+"""Changes of a user's server that decide what its log has, or how its rows differ."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ from collections.abc import Iterator
 
 import pytest
 
+from labctl.engine_names import EngineName
 from labctl.errors import ExitCode
 from labctl.sources import connect_server
 from tests.integration.own_project import OwnProject, own_project, own_source
 
 pytestmark = pytest.mark.long
 
+REKEYED = (
+    "CREATE TABLE {schema}.rekeyed"
+    " (tenant int NOT NULL, id int NOT NULL, CONSTRAINT own PRIMARY KEY (id))"
+)
+ANOTHER_KEY = {"postgres": "DROP CONSTRAINT own", "mysql": "DROP PRIMARY KEY"}
 POSTGRES = "CREATE TABLE {schema}.kept (id integer PRIMARY KEY, b bytea, i interval)"
 MYSQL = "CREATE TABLE {schema}.documents (id int PRIMARY KEY, n int, doc json)"
 
@@ -19,8 +25,10 @@ MYSQL = "CREATE TABLE {schema}.documents (id int PRIMARY KEY, n int, doc json)"
 @pytest.fixture(scope="module")
 def project() -> Iterator[OwnProject]:
     """A project with a table of each of the two engines."""
-    postgres = own_source("postgres", [POSTGRES], {"kept": ["id"]})
-    with own_project(postgres, own_source("mysql", [MYSQL], {"documents": ["id"]})) as project:
+    rekeyed = {"rekeyed": ["id"]}
+    postgres = own_source("postgres", [POSTGRES, REKEYED], {"kept": ["id"], **rekeyed})
+    mysql = own_source("mysql", [MYSQL, REKEYED], {"documents": ["id"], **rekeyed})
+    with own_project(postgres, mysql) as project:
         yield project
 
 
@@ -64,3 +72,37 @@ def test_a_server_that_does_not_log_whole_rows_is_named(project: OwnProject) -> 
     project.run("status")
     project.run("connectors", "backfill", documents.name)
     project.verified(documents.name)
+
+
+@pytest.mark.parametrize("engine", ANOTHER_KEY)
+def test_another_primary_key_than_the_record_key_is_named_with_the_way_back(
+    engine: EngineName, project: OwnProject
+) -> None:
+    rekeyed = project.table(engine, "rekeyed")
+    name = f"{rekeyed.db_schema}.rekeyed"
+    # Under the new record key, these changes would leave a row that is gone.
+    project.execute(
+        engine,
+        f"INSERT INTO {name} VALUES (1, 1), (1, 2), (1, 3)",
+        f"UPDATE {name} SET tenant = 2 WHERE id = 2",
+        f"DELETE FROM {name} WHERE id = 3",
+    )
+    project.verified(rekeyed.name)
+    project.execute(
+        engine,
+        f"ALTER TABLE {name} {ANOTHER_KEY[engine]}, ADD PRIMARY KEY (tenant, id)",
+        f"INSERT INTO {name} VALUES (3, 1)",
+    )
+    project.verified(rekeyed.name, code=ExitCode.DIFFERENT)
+    said = " ".join(project.run("status", code=ExitCode.NOT_READY).split())
+    assert "rows with the same id are one row here" in said
+    key = "hoodie.datasource.write.recordkey.field="
+    assert f"Write {key}tenant,id there" in said
+    file = rekeyed.properties.file
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace(f"{key}id\n", f"{key}tenant,id\n"), encoding="utf-8")
+    connector = project.lab.config.sources[rekeyed.source].connector
+    project.run("table", "rebuild", rekeyed.name)
+    project.run("connectors", "snapshot", connector, "--start-over")
+    assert project.verified(rekeyed.name)[rekeyed.name]["source_rows"] == 3
+    project.run("status")

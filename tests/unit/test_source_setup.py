@@ -16,14 +16,16 @@ from labctl.kafkaconnect.connector_files import ConnectorFile, read_connector
 from labctl.lab.connectors import capture_setup, source_problems, source_refusals
 from labctl.lab.connectors.capture_setup import set_up_capture
 from labctl.lab.connectors.source_files import source_files
+from labctl.lab.connectors.source_problems import key_problem
 from labctl.lab.connectors.source_refusals import look_at_sources
 from labctl.lab.lab import Lab
 from labctl.lab.observe.pipeline_state import PipelineStatus, SilverTableStatus
 from labctl.lab.tables import table_fitness
-from labctl.sources import ENGINES, SourceTable, TableRef
+from labctl.sources import ENGINES, SourceTable, TableKeys, TableRef
 from labctl.sources.base import Declared, Row
 from labctl.sources.capture_limits import UNLOGGED, Lack, Limits
 from labctl.sources.refusals import no_such_table
+from lakecontract.properties import RECORD_KEY
 from tests.unit.service_context import PROJECT
 
 CONNECTOR = "source_connector_moma_postgres_kafka"
@@ -57,8 +59,9 @@ class Database:
     def tables(self, schema: str) -> list[TableRef]:
         return [ref for ref in self._tables if ref.schema == schema]
 
-    def keyed_tables(self, schema: str) -> set[TableRef]:
-        return set(self.tables(schema))
+    def keys_of_tables(self, schema: str) -> dict[TableRef, TableKeys]:
+        keys = {ARTISTS: ("artist_id",), ARTWORKS: ("artwork_id",)}
+        return {ref: TableKeys(keys[ref], (keys[ref],)) for ref in self.tables(schema)}
 
     def describe(self, ref: TableRef) -> SourceTable:
         id_ = ("id", Declared("integer", "integer"), False)
@@ -214,6 +217,37 @@ def test_a_table_whose_changes_are_not_recorded_is_a_problem(
         "changes of its source public.artworks are not recorded: labctl connectors apply; then "
         "labctl verify moma_cow.artworks"
     )
+
+
+ID, PAIR, EMAIL = ("artist_id",), ("tenant id", "artist_id"), ("email",)
+"""Keys of a source; the record key of its table in silver is `artist_id`."""
+
+
+@pytest.mark.parametrize(
+    ("keys", "extra", "said"),
+    [
+        (TableKeys(ID, (ID,)), {}, None),
+        (TableKeys(PAIR, (PAIR, ID)), {}, None),
+        (TableKeys(PAIR, (PAIR,)), {}, "the primary key tenant_id, artist_id, and no unique index"),
+        (TableKeys(EMAIL, (EMAIL,)), {}, "the primary key email, and no unique index of artist_id"),
+        (TableKeys((), (ID,)), {}, "has lost its primary key"),
+        (None, {}, "has lost its primary key"),
+        (None, {"message.key.columns": "public.artists:artist_id"}, None),
+    ],
+)
+def test_rows_that_would_be_one_in_silver_are_a_problem(
+    lab: Lab, keys: TableKeys | None, extra: dict[str, str], said: str | None
+) -> None:
+    table = next(table for table in lab.tables if table.topic == TOPIC_OF_ARTISTS)
+    (file,) = files_of(lab)
+    why = key_problem(keys, table, replace(file, config=file.config | extra))
+    assert (why is None) == (said is None)
+    assert said is None or (why is not None and said in why)
+    if keys is not None and keys.primary == PAIR and why is not None:
+        path, line = why.partition("the record key of ")[2].split(": ")[0].rsplit(":", 1)
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        assert lines[int(line) - 1] == f"{RECORD_KEY}=artist_id"
+        assert f"Write {RECORD_KEY}=tenant_id,artist_id there" in why
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from labctl.lab.tables import table_stations as module
 from labctl.lab.tables.table_stations import TableCheck, check_tables
 from labctl.scaffolding.examples import example_source
 from labctl.scaffolding.project import new_project, write_project
-from labctl.sources import ENGINES, TableRef
+from labctl.sources import ENGINES, TableKeys, TableRef
 from labctl.state.lab_state import LabState
 from labctl.tables import LabTable
 
@@ -50,8 +50,9 @@ class World:
         del schema
         return self.there
 
-    def describe(self, ref: TableRef) -> Any:
-        return SimpleNamespace(ref=ref, keys=self.keys)
+    def keys_of_tables(self, schema: str) -> dict[TableRef, TableKeys]:
+        assert schema == REF.schema
+        return {REF: TableKeys(self.keys, (self.keys,))} if self.keys else {}
 
     def count(self, ref: TableRef) -> int:
         del ref
@@ -102,7 +103,8 @@ def test_nothing_is_missing_where_all_is_well(world: World, tmp_path: Path) -> N
     ("change", "said"),
     [
         ({"there": []}, "its source has no table public.customer"),
-        ({"keys": ()}, "has no primary key"),
+        ({"keys": ()}, "has lost its primary key"),
+        ({"keys": ("name",)}, "has the primary key name, and no unique index of customer_id"),
         ({"is_recorded": False}, "does not record its changes: labctl connectors apply"),
         ({"connectors": []}, "is not applied: labctl connectors apply"),
         ({"connectors": [ConnectorStatus(CONNECTOR.name, "FAILED", [], "lost")]}, "FAILED: lost"),

@@ -100,6 +100,11 @@ class MySqlSource(Source):
 
     engine = "mysql"
     _quotes = ("`", "`")
+    _unique = (
+        "SELECT table_name, index_name, index_name = 'PRIMARY', column_name, nullable <> 'YES'"
+        " FROM information_schema.statistics WHERE table_schema = %s AND non_unique = 0"
+        " ORDER BY table_name, index_name, seq_in_index"
+    )
 
     def __init__(self, endpoint: Database) -> None:
         super().__init__()

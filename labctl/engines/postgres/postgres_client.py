@@ -87,9 +87,14 @@ class PostgresSource(Source):
 
     engine = "postgres"
     # The information schema shows constraints only to users who may write to the table.
-    _keyed = (
-        "SELECT relname FROM pg_index JOIN pg_class t ON t.oid = indrelid"
-        " JOIN pg_namespace n ON n.oid = relnamespace WHERE indisprimary AND nspname = %s"
+    _unique = (
+        "SELECT t.relname, i.indexrelid, i.indisprimary, a.attname, a.attnotnull"
+        " FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid"
+        " JOIN pg_namespace n ON n.oid = t.relnamespace"
+        " CROSS JOIN unnest(i.indkey) WITH ORDINALITY AS k(number, place)"
+        " LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number"
+        " WHERE n.nspname = %s AND i.indisunique AND i.indisvalid AND i.indpred IS NULL"
+        " AND k.place <= i.indnkeyatts ORDER BY 1, 2, k.place"
     )
 
     def __init__(self, endpoint: Database) -> None:

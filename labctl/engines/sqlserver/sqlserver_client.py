@@ -121,6 +121,18 @@ class SqlServerSource(Source):
     engine = "sqlserver"
     _quotes = ("[", "]")
     _begin = "BEGIN TRANSACTION"
+    _unique = """
+        SELECT t.name, i.index_id, i.is_primary_key, c.name,
+               CASE WHEN c.is_nullable = 0 THEN 1 ELSE 0 END
+        FROM sys.indexes i
+        JOIN sys.tables t ON t.object_id = i.object_id
+        JOIN sys.schemas s ON s.schema_id = t.schema_id
+        JOIN sys.index_columns k ON k.object_id = i.object_id AND k.index_id = i.index_id
+        JOIN sys.columns c ON c.object_id = k.object_id AND c.column_id = k.column_id
+        WHERE s.name = %s AND i.is_unique = 1 AND i.has_filter = 0 AND i.is_disabled = 0
+          AND k.key_ordinal > 0
+        ORDER BY t.name, i.index_id, k.key_ordinal
+    """
 
     def __init__(self, endpoint: Database) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Tables whose source has a problem: it is gone, has no key, or is not recorded."""
+"""Tables whose source has a problem: it is gone, has no key, another key, or is not recorded."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 
 from labctl.errors import LabError
 from labctl.kafka.offsets import EndOffsets
+from labctl.kafkaconnect.arrival_forecast import silver_column
 from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.lab.connectors.source_files import source_files
 from labctl.lab.lab import Lab
-from labctl.sources import ENGINES, Source, TableRef, connect
+from labctl.sources import ENGINES, Source, TableKeys, TableRef, connect
 from labctl.tables import LabTable
+from lakecontract.properties import RECORD_KEY
 
-__all__ = ["KEY_COLUMNS", "source_problems"]
+__all__ = ["key_problem", "source_problems"]
 
-KEY_COLUMNS = "message.key.columns"
+_KEY_COLUMNS = "message.key.columns"
 """Connector key that names a row's key columns for tables without a primary key."""
 
 
@@ -62,7 +64,7 @@ def _problems(
 ) -> dict[str, str]:
     schemas = {table.db_schema for table in tables}
     there = {ref for schema in schemas for ref in database.tables(schema)}
-    keyed = {ref for schema in schemas for ref in database.keyed_tables(schema)}
+    keys = {ref: key for schema in schemas for ref, key in database.keys_of_tables(schema).items()}
     refs = {TableRef(t.db_schema, t.source_name) for t in tables if t.name in captured} & there
     unrecorded = ENGINES[database.engine].unrecorded(database, sorted(refs), file)
     found = {}
@@ -81,11 +83,33 @@ def _problems(
                 f"changes of its source {ref} are not recorded: {unrecorded[ref]}; then "
                 f"labctl verify {table.name}"
             )
-        elif KEY_COLUMNS not in file.config and ref not in keyed:
-            key = ", ".join(table.properties.key_fields)
-            found[table.name] = (
-                f"its source {ref} has lost its primary key: rows with the same {key} are one row "
-                "here, and on several partitions an older one may win. Give it its key back, then "
-                f"labctl verify {table.name}"
-            )
+        elif why := key_problem(keys.get(ref), table, file):
+            found[table.name] = why
     return found
+
+
+def key_problem(keys: TableKeys | None, table: LabTable, file: ConnectorFile) -> str | None:
+    """Return why rows that differ in the source may be one row in silver; None if they are not.
+
+    `keys` are those of the table's source. A record key that the properties file names on purpose
+    is no problem if it has all columns of a unique index.
+    """
+    ref = TableRef(table.db_schema, table.source_name)
+    record_key = table.properties.key_fields
+    same = f"rows with the same {', '.join(record_key)} are one row here"
+    if keys is None or not keys.primary:
+        if _KEY_COLUMNS in file.config:
+            return None
+        return (
+            f"its source {ref} has lost its primary key: {same}, and on several partitions an "
+            f"older one may win. Give it its key back, then labctl verify {table.name}"
+        )
+    if any(set(map(silver_column, unique)) <= set(record_key) for unique in keys.unique):
+        return None
+    primary = [silver_column(name) for name in keys.primary]
+    return (
+        f"its source {ref} has the primary key {', '.join(primary)}, and no unique index of "
+        f"{', '.join(record_key)}, the record key of {table.properties.place_of(RECORD_KEY)}: "
+        f"{same}. Write {RECORD_KEY}={','.join(primary)} there, then labctl table rebuild "
+        f"{table.name}, then labctl connectors snapshot {file.name} --start-over"
+    )

@@ -14,7 +14,7 @@ from labctl.kafka.offsets import EndOffsets, end_offsets
 from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.lab.connectors.connector_states import require_not_failed
 from labctl.lab.connectors.source_files import source_file
-from labctl.lab.connectors.source_problems import KEY_COLUMNS
+from labctl.lab.connectors.source_problems import key_problem
 from labctl.lab.lab import Lab
 from labctl.lab.observe.pipeline_state import (
     HELD_UP,
@@ -87,7 +87,7 @@ def _check(
     rows = silver_rows(lab, table) if silver and silver.last_commit_at else None
     source_rows = database.count(ref) if is_there else None
     problems = [
-        *_source_problems(database, ref, file, is_there=is_there),
+        *_source_problems(database, table, file, is_there=is_there),
         *_connector_problems(file.name, state, connector.error if connector else None),
     ]
     if not problems and records is None and source_rows:
@@ -128,13 +128,14 @@ def _check(
 
 
 def _source_problems(
-    database: Source, ref: TableRef, file: ConnectorFile, *, is_there: bool
+    database: Source, table: LabTable, file: ConnectorFile, *, is_there: bool
 ) -> Iterator[str]:
+    ref = TableRef(table.db_schema, table.source_name)
     if not is_there:
         yield f"its source has no table {ref}: create it, or take its properties file away"
         return
-    if not database.describe(ref).keys and KEY_COLUMNS not in file.config:
-        yield f"{ref} has no primary key: give it one"
+    if why := key_problem(database.keys_of_tables(ref.schema).get(ref), table, file):
+        yield why
     unrecorded = ENGINES[database.engine].unrecorded(database, [ref], file)
     if ref in unrecorded:
         yield f"the database does not record its changes: {unrecorded[ref]}"
