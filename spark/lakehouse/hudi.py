@@ -38,6 +38,9 @@ look for keys in the wrong buckets and write them a second time."""
 _TOPIC_ID_KEY = NOTE + "topic.id"
 """Commit metadata with Kafka's id of the topic that the offsets are of."""
 
+_TOPIC_PARTITIONS_KEY = NOTE + "topic.partitions"
+"""Commit metadata with the topic's number of partitions when the table began."""
+
 _TRUNCATED_KEY = NOTE + "truncated"
 """Commit metadata with the offset of the last TRUNCATE: Kafka may have dropped its record by the
 time an earlier dead letter is replayed."""
@@ -71,6 +74,8 @@ class TableState:
     """Whether a compaction or a cleaning was started, or just planned, and is not completed."""
     topic_id: str = ""
     """Kafka's id of the topic that `next_offsets` belong to; empty if no commit says."""
+    topic_partitions: int = 0
+    """That topic's number of partitions when the table began; 0 if no commit says."""
     truncated: int = -1
     """Offset of the last TRUNCATE that it has taken in; -1 if there was none."""
     layout: Layout | None = None
@@ -145,7 +150,7 @@ class HudiTable:
         utils = self._jvm.org.apache.hudi.common.table.timeline.TimelineUtils
         newest: dict[int, int] = {}
         compacted: dict[int, int] = {}  # The offsets up to which log files are merged.
-        buckets = topic_id = truncated = ""
+        buckets = topic_id = topic_partitions = truncated = ""
         commits = 0
         in_base_files = False
         instants = timeline.getReverseOrderedInstants().iterator()
@@ -162,6 +167,7 @@ class HudiTable:
             if not newest:
                 newest, buckets = offsets, metadata.getMetadata(_BUCKETS_KEY) or ""
                 topic_id = metadata.getMetadata(_TOPIC_ID_KEY) or ""
+                topic_partitions = metadata.getMetadata(_TOPIC_PARTITIONS_KEY) or ""
                 truncated = metadata.getMetadata(_TRUNCATED_KEY) or ""
         return TableState(
             schema=self._schema(),
@@ -175,6 +181,7 @@ class HudiTable:
                 and active.getCleanerTimeline().filterInflightsAndRequested().empty()
             ),
             topic_id=topic_id,
+            topic_partitions=int(topic_partitions or 0),
             truncated=int(truncated or -1),
             layout=Layout.noted(meta.getTableConfig()),
             last_commit_at=moment(write.getCompletionTime() or write.requestedTime()),
@@ -198,12 +205,13 @@ class HudiTable:
         next_offsets: Mapping[int, int],
         topic_id: str,
         truncated: int = -1,
+        topic_partitions: int = 0,
     ) -> None:
         """Upsert `rows` (`count` of them), and note the topic's next offsets in the same commit.
 
         Of several rows with one key, the one with the highest offset is kept.
         """
-        notes = self._notes(next_offsets, topic_id, truncated)
+        notes = self._notes(next_offsets, topic_id, truncated, topic_partitions)
         if count >= MOST_ROWS or not self._write_small(rows, notes):
             self.upsert(rows, notes, once=not self._may_repeat(rows, count))
 
@@ -225,12 +233,13 @@ class HudiTable:
         next_offsets: Mapping[int, int],
         topic_id: str,
         truncated: int = -1,
+        topic_partitions: int = 0,
     ) -> None:
         """Replace all rows by `rows`, one for each key, in one commit."""
-        self.replace(rows, self._notes(next_offsets, topic_id, truncated))
+        self.replace(rows, self._notes(next_offsets, topic_id, truncated, topic_partitions))
 
     def _notes(
-        self, next_offsets: Mapping[int, int], topic_id: str, truncated: int
+        self, next_offsets: Mapping[int, int], topic_id: str, truncated: int, partitions: int
     ) -> dict[str, str]:
         checkpoint = ",".join(
             [self.config.topic, *(f"{p}:{offset}" for p, offset in sorted(next_offsets.items()))]
@@ -238,6 +247,7 @@ class HudiTable:
         return {
             CHECKPOINT_KEY: checkpoint,
             _TOPIC_ID_KEY: topic_id,
+            _TOPIC_PARTITIONS_KEY: str(partitions),
             _TRUNCATED_KEY: str(truncated),
         }
 

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from lakecontract.errors import in_one_line
 from lakecontract.options import KAFKA_CONF_PREFIX
 from lakehouse.batch_limit import LogSize, Spans
-from lakehouse.topic_identity import TopicState
+from lakehouse.topic_identity import TopicIdentity, TopicState
 
 __all__ = ["RECORD", "Kafka", "Topics"]
 
@@ -115,18 +115,26 @@ class Kafka:
 
     def states(self, partitions: Mapping[str, list[int]]) -> dict[str, TopicState]:
         """Return the current states of the topics of `partitions`, by name."""
-        ids = self.topic_ids(partitions)
+        found = self.identities(partitions)
         ends = self._offsets(partitions, self._latest())
         starts = self.earliest(partitions)
-        return {name: TopicState(ids[name], ends[name], starts[name]) for name in partitions}
+        return {
+            name: TopicState(one.id, ends[name], starts[name], one.partitions)
+            for name, one in found.items()
+        }
 
-    def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
-        """Return Kafka's ids of `topics`, by name. Raises Java's error if a topic is missing."""
+    def identities(self, topics: Iterable[str]) -> dict[str, TopicIdentity]:
+        """Return the identities of `topics`, by name. Raises Java's error if one is missing."""
         names = list(topics)
         if not names:
             return {}
         described = self._connected().describeTopics(names).allTopicNames().get()
-        return {name: str(described[name].topicId().toString()) for name in names}
+        return {
+            name: TopicIdentity(
+                str(described[name].topicId().toString()), int(described[name].partitions().size())
+            )
+            for name in names
+        }
 
     def records(self, partitions: Mapping[str, list[int]]) -> int:
         """Return how many records `partitions`, by topic, have received so far."""

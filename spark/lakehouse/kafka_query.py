@@ -15,7 +15,7 @@ from lakehouse.batch_limit import BatchLimit, Spans, is_too_large
 from lakehouse.kafka import Kafka, Topics
 from lakehouse.progress import WorkerProgress
 from lakehouse.storage import LakeFiles
-from lakehouse.topic_identity import TopicState
+from lakehouse.topic_identity import TopicIdentity, TopicState
 
 __all__ = ["KafkaQuery"]
 
@@ -65,7 +65,7 @@ class KafkaQuery(ABC):
         self._query: StreamingQuery | None = None
         self._storage = LakeFiles(spark)
         self._position: dict[str, dict[int, int]] = {}
-        self._topic_ids: dict[str, str] = {}
+        self._identities: dict[str, TopicIdentity] = {}
         self._starts: dict[str, Mapping[int, int]] = {}
         self._sizes_looked_at = 0.0
 
@@ -105,7 +105,7 @@ class KafkaQuery(ABC):
         self._stopping = False
         partitions = self._kafka.partitions(self._topics)
         topics = self._kafka.states(partitions)
-        self._topic_ids = {name: topic.id for name, topic in topics.items()}
+        self._identities = {name: topic.identity for name, topic in topics.items()}
         next_offsets = self.open(topics)
         starting = self._kafka.starting_offsets(partitions, next_offsets)
         self._position = {topic: dict(offsets) for topic, offsets in next_offsets.items()}
@@ -216,16 +216,17 @@ class KafkaQuery(ABC):
     def _look_at_topics(self, spans: Spans) -> None:
         """Check that the batch's topics are still the same, at every batch: it may be the last.
 
-        Raises OSError when one was recreated, which is reported when the query starts again. Spark
-        notices this by offsets that are no longer there, unless the new topic already has them.
+        Raises OSError when one was recreated or has more partitions, which is reported when the
+        query starts again. Spark notices a recreated topic by offsets that are no longer there,
+        unless the new topic already has them.
         """
-        found = self._kafka.topic_ids(topic for topic, numbers in spans.items() if numbers)
+        found = self._kafka.identities(topic for topic, numbers in spans.items() if numbers)
         # A topic that a pattern matches only since the start is followed from its first batch on.
-        remade = [
-            name for name, now in found.items() if self._topic_ids.setdefault(name, now) != now
+        changed = [
+            name for name, now in found.items() if self._identities.setdefault(name, now) != now
         ]
-        if remade:
-            raise OSError(f"{', '.join(remade)} was deleted and recreated")
+        if changed:
+            raise OSError(f"{', '.join(changed)} was recreated, or has got more partitions")
 
     def _look_at_size_of(self, spans: Spans) -> None:
         """Check the sizes of topics from time to time, if there is enough to read to matter."""

@@ -106,7 +106,7 @@ class Rebuilder:
                 f"Table {config.name} cannot be rebuilt: there is no row in {self._folder}",
                 hint="Nothing was changed. Ask again when bronze has rows",
             )
-        topic_id = self._bronze_topics.id_of(config.topic) or state.topic_id
+        topic_id = self._bronze_topics.identity_of(config.topic).id or state.topic_id
         try:
             target = merge_schemas(config.name, current, columns)
         except SchemaChangeError:
@@ -140,6 +140,7 @@ class Rebuilder:
                 next_offsets(parts),
                 topic_id,
                 -1 if last is None else last.offset,
+                state.topic_partitions,
             )
         finally:
             rows.unpersist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
@@ -14,7 +15,7 @@ from lakehouse.catalog_sync import CatalogSync
 from lakehouse.clock import PutBackError
 from lakehouse.deadletter import DeadLetters
 from lakehouse.decode import FLAG_BAD, UNEXPECTED, Undecodable
-from lakehouse.hudi import HudiTable
+from lakehouse.hudi import HudiTable, TableState
 from lakehouse.maintenance import Maintenance
 from lakehouse.placement import Placement, check_columns
 from lakehouse.progress import WorkerProgress, now
@@ -22,10 +23,19 @@ from lakehouse.rebuild import Rebuilder
 from lakehouse.schema_changes import merge_schemas
 from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import BatchPart, next_offsets
-from lakehouse.topic_identity import RemadeTopicError, TopicState, why_not_to_go_on
+from lakehouse.topic_identity import (
+    GrownTopicError,
+    RemadeTopicError,
+    TopicState,
+    has_records_before,
+    why_not_ordered,
+    why_not_to_go_on,
+)
 from lakehouse.truncates import Truncate, UnorderedError, emptied
 
 __all__ = ["TableWriter"]
+
+_log = logging.getLogger(__name__)
 
 
 class TableWriter:
@@ -55,6 +65,7 @@ class TableWriter:
         self._refill_request_path = refill_request_path
         self._placement = Placement(spark, table.config) if table.config.partition_fields else None
         self._topic_id = ""
+        self._topic_partitions = 0
         self._schema: StructType | None = None
         self._next_offsets: dict[int, int] = {}
         self._truncated = -1
@@ -73,10 +84,11 @@ class TableWriter:
         """Rebuild the table if that is requested and possible; then read schema and offsets.
 
         The table alone knows what was committed to it. Raises ConfigurationError when its layout is
-        not that of its properties, and RemadeTopicError when `topic`, the source of its changes, is
-        not the topic of its offsets.
+        not that of its properties, RemadeTopicError when `topic`, the source of its changes, is
+        not the topic of its offsets, and GrownTopicError when it has other partitions.
         """
         if self._storage.exists(self._refill_request_path):
+            self._require_ordered(self._state_before(), topic, written_again=True)
             self.table.remove()
             self._dead_letters.give_up(self.table.config.topic)
             self._storage.delete(self._refill_request_path)
@@ -99,6 +111,8 @@ class TableWriter:
                 "connectors snapshot), write table and bronze again from it: "
                 f"labctl table rebuild {name} --from-topic",
             )
+        self._require_ordered(state, topic)
+        self._topic_partitions = state.topic_partitions or topic.partitions
         self._schema = state.schema
         if self._placement:
             self._placement.load(None if state.schema is None else self.table.rows())
@@ -111,6 +125,34 @@ class TableWriter:
         self.progress.set(
             offsets=self._shown_offsets(),
             begins={str(partition): start for partition, start in topic.starts.items()},
+        )
+
+    def _state_before(self) -> TableState:
+        """Return the state of a table that is to be removed; an empty one if it is damaged."""
+        try:
+            return self.table.state()
+        except Exception as error:
+            _log.warning("%s: its state cannot be read: %s", self.table.config.name, error)
+            return TableState(None, {})
+
+    def _require_ordered(
+        self, state: TableState, topic: TopicState, *, written_again: bool = False
+    ) -> None:
+        """Raise GrownTopicError if offsets do not order the topic's changes.
+
+        A table that is `written_again` needs the order only of those that are still there.
+        """
+        why = why_not_ordered(state.topic_partitions, topic)
+        if why is None or (
+            written_again
+            and (state.topic_id != topic.id or not has_records_before(state.next_offsets, topic))
+        ):
+            return
+        raise GrownTopicError(
+            f"Table {self.table.config.name} cannot go on with the topic "
+            f"{self.table.config.topic}: {why}",
+            hint="Nothing was taken in since. Have its connector empty its topics and load its "
+            "tables again: labctl connectors snapshot CONNECTOR --start-over",
         )
 
     def schema_with(self, incoming: Iterable[StructType]) -> StructType:
@@ -241,14 +283,17 @@ class TableWriter:
 
     def _write(self, rows: DataFrame, count: int, offsets: Mapping[int, int]) -> None:
         if self._placement is None:
-            self.table.commit(rows, count, offsets, self._topic_id, self._truncated)
+            self._commit_to_table(rows, count, offsets)
             return
         with self._placement.arranged(rows) as arranged:
             if arranged.count:
-                self.table.commit(
-                    arranged.rows, arranged.count, offsets, self._topic_id, self._truncated
-                )
+                self._commit_to_table(arranged.rows, arranged.count, offsets)
                 self._placement.written(arranged)
+
+    def _commit_to_table(self, rows: DataFrame, count: int, offsets: Mapping[int, int]) -> None:
+        self.table.commit(
+            rows, count, offsets, self._topic_id, self._truncated, self._topic_partitions
+        )
 
     def _partitions(self) -> int:
         return self._placement.partitions if self._placement else 0

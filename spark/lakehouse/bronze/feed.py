@@ -20,7 +20,7 @@ from lakehouse.decode import FLAG_BAD, Undecodable, none_that
 from lakehouse.storage import LakeFiles
 from lakehouse.table_batch import BatchPart, summarize, with_bad
 from lakehouse.table_ingestion import TableWriter
-from lakehouse.topic_identity import TopicState
+from lakehouse.topic_identity import TopicIdentity, TopicState
 from lakehouse.truncates import Truncate, UnorderedError, last_of
 
 __all__ = ["BronzeFeed"]
@@ -68,6 +68,7 @@ class BronzeFeed:
         self._backlog: list[ListedFile] = []
         self._taken: dict[int, int] = {}
         self._position: Mapping[int, int] | None = None
+        self._topic = TopicIdentity("", 0)
         self._surveyed_at = 0.0
         self._failure: Exception | None = None
         self._stop = threading.Event()
@@ -89,8 +90,8 @@ class BronzeFeed:
         self._stop.clear()
         self._taken = {}
         self._position = None
-        topic_id = self._bronze_topics.id_of(self._config.topic)
-        self._writer.open(TopicState(topic_id, ends={}, starts={}))
+        self._topic = self._bronze_topics.identity_of(self._config.topic)
+        self._writer.open(TopicState(self._topic.id, {}, {}, self._topic.partitions))
         taken = self._writer.next_offsets
         self._bronze_topics.require_all_from(self._config.topic, taken, self.name)
         self._survey()
@@ -177,6 +178,8 @@ class BronzeFeed:
         return batch
 
     def _ingest(self, batch: Sequence[ListedFile]) -> None:
+        if self._bronze_topics.identity_of(self._config.topic) != self._topic:
+            raise OSError(f"{self._config.topic} was recreated, or has got more partitions")
         contents = self._reader.small(batch)
         groups = self._reader.by_schema(batch, contents)
         of_rows = [group for group in groups if not group.schema.is_truncate]

@@ -13,6 +13,7 @@ from lakecontract.bronze_beginning import BEGINNINGS, Beginning
 from lakecontract.bronze_position import POSITIONS, note_of, parse_position
 from lakecontract.errors import PermanentError
 from lakehouse.storage import LakeFiles
+from lakehouse.topic_identity import TopicIdentity
 
 __all__ = ["BronzeTopics"]
 
@@ -40,13 +41,18 @@ class BronzeTopics:
         self._in_use: Counter[str] = Counter()
         self._removing: set[str] = set()
 
-    def id_of(self, topic: str) -> str:
-        """Return the id of the topic that the files are from; empty when none was noted."""
-        path = f"{self._ids}/{topic}"
-        return self._storage.read(path).decode() if self._storage.exists(path) else ""
+    def identity_of(self, topic: str) -> TopicIdentity:
+        """Return the topic that the files are from; its id is empty if none was noted.
 
-    def remember(self, topic: str, topic_id: str) -> None:
-        self._storage.write(f"{self._ids}/{topic}", topic_id.encode())
+        It has 0 partitions if their number was not noted.
+        """
+        path = f"{self._ids}/{topic}"
+        noted = self._storage.read(path).decode() if self._storage.exists(path) else ""
+        id_, _, partitions = noted.partition(" ")
+        return TopicIdentity(id_, int(partitions or 0))
+
+    def remember(self, topic: str, identity: TopicIdentity) -> None:
+        self._storage.write(f"{self._ids}/{topic}", f"{identity.id} {identity.partitions}".encode())
 
     def position_of(self, topic: str) -> Mapping[int, int] | None:
         """Return the offset before which bronze has everything, by partition; None if not noted."""

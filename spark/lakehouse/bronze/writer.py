@@ -92,8 +92,8 @@ class BronzeWriter(KafkaQuery):
         self._bronze_topics.retire(self._files.topics_path, self.reads)
         begin = {name: self._files.open(name, topic.ends) for name, topic in topics.items()}
         for name, topic in topics.items():
-            remembered = self._bronze_topics.id_of(name)
-            if why := why_not_to_go_on(remembered, begin[name], topic):
+            remembered = self._bronze_topics.identity_of(name)
+            if why := why_not_to_go_on(remembered.id, begin[name], topic):
                 self._stop(
                     name,
                     f"Bronze cannot go on with the topic {name}: {why}. Nothing of it was written "
@@ -102,8 +102,8 @@ class BronzeWriter(KafkaQuery):
                 )
                 begin[name] = dict(topic.ends)
             else:
-                if remembered != topic.id:
-                    self._bronze_topics.remember(name, topic.id)
+                if remembered != topic.identity:
+                    self._bronze_topics.remember(name, topic.identity)
                 self._files.clear_beyond(name)
             self._remembered.add(name)
         self._tell_of_stopped()
@@ -208,7 +208,7 @@ class BronzeWriter(KafkaQuery):
     def _write(self, rotation: Rotation) -> None:
         topic = rotation.first.topic
         if topic not in self._remembered:
-            self._bronze_topics.remember(topic, self._kafka.topic_ids([topic])[topic])
+            self._bronze_topics.remember(topic, self._kafka.identities([topic])[topic])
             self._remembered.add(topic)
         for key in self._files.append(rotation):
             self.progress.set(last_file=key)

@@ -13,7 +13,11 @@ from typing import Any
 import fastavro
 import requests
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    NewPartitions,
+    NewTopic,
+)
 
 from labctl.config.endpoints import Kafka
 from labctl.config.kafka_clients import client_settings
@@ -79,6 +83,12 @@ class Topics:
         admin = AdminClient(client_settings(self.kafka))
         for made in admin.create_topics([NewTopic(n, partitions, 1) for n in names]).values():
             made.result()
+
+    def grow(self, name: str, partitions: int) -> None:
+        """Give a topic more partitions, `partitions` in all."""
+        admin = AdminClient(client_settings(self.kafka))
+        for grown in admin.create_partitions([NewPartitions(name, partitions)]).values():
+            grown.result()
 
     def remake(self, name: str) -> None:
         """Delete a topic, and make one of the same name again."""

@@ -64,6 +64,7 @@ TABLES = {
     "conflict": (MOR, ""),
     "spoiled_stop": (MOR, ""),
     "remade": (MOR, ""),
+    "grown": (MOR, ""),
     "unknown_schema": (MOR, ""),
     "spoiled_aside": (MOR, "lab.on.bad.record=deadletter"),
     "both_forms": (MOR, "lab.on.bad.record=deadletter"),

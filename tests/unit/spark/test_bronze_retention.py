@@ -23,6 +23,7 @@ from lakehouse.bronze.listing import BronzeListing, ListedFile
 from lakehouse.bronze.reader import BronzeReader
 from lakehouse.bronze.retention import Retention, removable
 from lakehouse.bronze.topics import BronzeTopics
+from lakehouse.topic_identity import TopicIdentity, TopicState
 from tests.unit.spark.bronze_sinks import LocalStorage
 
 TOPIC = "t.sale"
@@ -343,17 +344,17 @@ def test_a_topic_is_needed_as_far_as_its_slowest_table_and_sinks_add_theirs(lake
     assert not by_connector[TOPIC].is_in_order
 
 
-def test_a_table_is_not_begun_from_bronze_that_lacks_removed_records(lake: Lake) -> None:
-    lake.retention().remove_due()
+def feed_of(lake: Lake, opened: list[TopicState]) -> BronzeFeed:
+    """The feed of a table without a commit, which adds to `opened` what it is opened with."""
     config = SimpleNamespace(name="sale", topic=TOPIC, bronze_root=f"topics/{TOPIC}")
     generator = SimpleNamespace(keys=None)
     writer = SimpleNamespace(
         table=SimpleNamespace(config=config, key_generator=generator),
         progress=None,
         next_offsets={},
-        open=lambda _topic: None,
+        open=opened.append,
     )
-    feed = BronzeFeed(
+    return BronzeFeed(
         cast("Any", None),
         cast("Any", lake.storage),
         cast("Any", writer),
@@ -363,9 +364,29 @@ def test_a_table_is_not_begun_from_bronze_that_lacks_removed_records(lake: Lake)
         once=True,
     )
 
+
+def test_a_table_is_not_begun_from_bronze_that_lacks_removed_records(lake: Lake) -> None:
+    lake.retention().remove_due()
+    feed = feed_of(lake, [])
     with pytest.raises(PermanentError, match="Table sale cannot be written from bronze"):
         feed.start()
     assert not feed.is_alive()
+
+
+def test_a_table_fed_from_bronze_is_told_of_the_partitions_and_begins_again_with_more(
+    lake: Lake,
+) -> None:
+    lake.topics.remember(TOPIC, TopicIdentity("kafka's", 1))
+    lake.retention().remove_due()
+    opened: list[TopicState] = []
+    feed = feed_of(lake, opened)
+    with pytest.raises(PermanentError):
+        feed.start()
+    assert [(topic.id, topic.partitions) for topic in opened] == [("kafka's", 1)]
+
+    lake.topics.remember(TOPIC, TopicIdentity("kafka's", 2))
+    with pytest.raises(OSError, match="more partitions"):
+        feed._ingest([])
 
 
 def test_a_file_that_was_removed_after_it_was_listed_is_not_damaged(lake: Lake) -> None:
