@@ -16,6 +16,7 @@ from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.topic_names import topic_of
 from labctl.lab.connectors.backfill import backfill_table
 from labctl.lab.connectors.capture_checks import limit_problems, limits_of
+from labctl.lab.connectors.capture_instances import forget_instances
 from labctl.lab.connectors.connector_states import (
     apply_and_wait,
     check_files,
@@ -226,6 +227,7 @@ def _released(lab: Lab, source: str, ref: TableRef, name: str, files: tuple[Path
     """Make the database stop recording a table's changes."""
     with connect(lab.endpoints, source) as database:
         database.release(ref, source_file(lab, source).publication)
+    forget_instances(lab, name)
     return Removed(name, files)
 
 

@@ -17,13 +17,14 @@ from labctl.sources.base import (
     TableRef,
     UnreadColumn,
 )
-from labctl.sources.engine import CDC_USER, Engine, Preparation
+from labctl.sources.engine import CDC_USER, Engine, Instances, Preparation
 from labctl.sources.engine_registry import ENGINES
 
 __all__ = [
     "CDC_USER",
     "ENGINES",
     "Engine",
+    "Instances",
     "Preparation",
     "Rollback",
     "Row",

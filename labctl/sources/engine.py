@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from labctl.services.service import Service
     from labctl.sources.type_rules import TypeRule
 
-__all__ = ["CDC_USER", "Arrival", "ArrivalVerdict", "Engine", "Preparation", "Rds"]
+__all__ = ["CDC_USER", "Arrival", "ArrivalVerdict", "Engine", "Instances", "Preparation", "Rds"]
 
 CDC_USER = "debezium"
 """Login of connectors, unless their engine names another one."""
@@ -67,6 +67,8 @@ ArrivalVerdict = Literal["as text", "lossy", "not captured", "not compared"]
 Arrival = tuple[str, ArrivalVerdict, str]
 """An expression for the catalogue's names of types, the verdict, and the form of the values."""
 Unrecorded = Callable[[Source, Collection[TableRef], "ConnectorFile"], Mapping[TableRef, str]]
+Instances = frozenset[str]
+"""The capture instances of one table: the name of each, and when it was made."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,9 @@ class Engine:
     """Limits of a table if it were in the publication of that name."""
     unrecorded: Unrecorded = lambda *_: {}
     """Reasons why not all changes of captured tables reach the file's connector, by table."""
+    instances: Callable[[Source, Collection[TableRef]], Mapping[TableRef, Instances]] | None = None
+    """Capture instances of tables; None if the log has all tables. A table without one is left
+    out."""
     reload_refused: Callable[[Source, TableRef, Mapping[str, str]], str | None] = lambda *_: None
     """Reason why Debezium cannot read a table again while its changes go on; None if it can. The
     mapping is the connector's configuration."""

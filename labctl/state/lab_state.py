@@ -92,6 +92,7 @@ class LabState:
                   services switched on in addition to lab.toml
     secrets/      generated passwords and the files connectors refer to
     data/<svc>/   a service's data
+    data/.notes/  labctl's own notes about what the services have stored
     conf/<svc>/   a service's configuration, written at every start
     tmp/<svc>/    a service's temporary files, deleted whenever it starts
     logs/         one file per service, and the supervisor's log
@@ -141,6 +142,11 @@ class LabState:
 
     def data(self, service: str) -> Path:
         return self.folder / "data" / service
+
+    @property
+    def notes(self) -> Path:
+        """Folder of labctl's own notes about the data. A snapshot has them with the data."""
+        return self.data(".notes")
 
     def conf(self, service: str) -> Path:
         return self.folder / "conf" / service

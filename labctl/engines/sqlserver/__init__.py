@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from labctl.config.endpoints import Database
 from labctl.engines.sqlserver.sqlserver_capture_instance import (
     capture_instance,
+    sqlserver_instances,
     sqlserver_unrecorded,
 )
 from labctl.engines.sqlserver.sqlserver_change_log import SqlServerLog
@@ -195,6 +196,7 @@ ENGINE = Engine(
     ),
     limits=sqlserver_limits,
     unrecorded=sqlserver_unrecorded,
+    instances=sqlserver_instances,
     database_in_topic=True,
     database_variable="SQLCMDDBNAME",
     default_schema="dbo",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from labctl.kafkaconnect.connector_files import ConnectorFile
     from labctl.sources.base import Source
 
-__all__ = ["capture_instance", "sqlserver_unrecorded"]
+__all__ = ["capture_instance", "sqlserver_instances", "sqlserver_unrecorded"]
 
 _LONGEST = 40
 """Longest name of a capture instance, in bytes. SQL Server allows 100 characters. The stand-in puts
@@ -28,6 +28,26 @@ def capture_instance(ref: TableRef) -> str | None:
         return None
     end = f"_{zlib.crc32(name.encode()):08x}"
     return name.encode()[: _LONGEST - len(end)].decode(errors="ignore") + end
+
+
+def sqlserver_instances(
+    database: Source, refs: Collection[TableRef]
+) -> Mapping[TableRef, frozenset[str]]:
+    """Return the capture instances of tables: a name comes again, but not at the same time."""
+    # A database without change data capture has no `cdc` tables to query.
+    tracked = database.captured("") or set()
+    return {
+        ref: frozenset(
+            f"{name} of {created:%Y-%m-%d %H:%M:%S.%f}"
+            for name, created in database.execute(
+                "SELECT capture_instance, create_date FROM cdc.change_tables"
+                " WHERE source_object_id = OBJECT_ID(%s)",
+                (database.qualified(ref),),
+            )
+        )
+        for ref in refs
+        if ref in tracked
+    }
 
 
 def sqlserver_unrecorded(

@@ -17,6 +17,7 @@ from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.kafkaconnect.keys import history_login
 from labctl.kafkaconnect.opening import connect_client
 from labctl.kafkaconnect.traces import cause, needs_snapshot
+from labctl.lab.connectors.capture_instances import instances_now, note_instances
 from labctl.lab.connectors.capture_setup import set_up_capture
 from labctl.lab.connectors.connector_slots import drop_slot, slot_of
 from labctl.lab.connectors.failed_capture import why_failed
@@ -134,6 +135,7 @@ def snapshot_again(lab: Lab, name: str, *, start_over: bool = False) -> None:
     """
     client = connect_client(lab.endpoints.connect)
     tables = [t for t in lab.tables if lab.config.sources[t.source].connector == name]
+    instances = instances_now(lab, tables) if start_over else {}
     client.forget_offsets(name)
     if start_over:
         delete_records(lab.endpoints.kafka, sorted({table.topic for table in tables}))
@@ -143,6 +145,7 @@ def snapshot_again(lab: Lab, name: str, *, start_over: bool = False) -> None:
     wait_running(client, [name], explain=partial(why_failed, lab))
     for table in tables if start_over else ():
         refill_table(lab, table.name)
+    note_instances(lab, instances)
 
 
 def _slot(lab: Lab, connector: str) -> tuple[str, str] | None:

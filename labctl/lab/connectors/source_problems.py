@@ -9,6 +9,7 @@ from labctl.errors import LabError
 from labctl.kafka.offsets import EndOffsets
 from labctl.kafkaconnect.arrival_forecast import silver_column
 from labctl.kafkaconnect.connector_files import ConnectorFile
+from labctl.lab.connectors.capture_instances import instances_of, lost_instances
 from labctl.lab.connectors.source_files import source_files
 from labctl.lab.lab import Lab
 from labctl.sources import ENGINES, Source, TableKeys, TableRef, connect
@@ -48,7 +49,9 @@ def source_problems(
         try:
             with connect(lab.endpoints, source) as database:
                 file = files[lab.config.sources[source].connector]
-                return _problems(database, mine, captured, file)
+                before = [table for table in mine if table.name in captured]
+                lost = lost_instances(lab, before, instances_of(database, before))
+                return _problems(database, mine, captured, file, lost)
         except LabError:
             return {}
 
@@ -61,6 +64,7 @@ def _problems(
     tables: Sequence[LabTable],
     captured: Collection[str],
     file: ConnectorFile,
+    lost: Mapping[str, str],
 ) -> dict[str, str]:
     schemas = {table.db_schema for table in tables}
     there = {ref for schema in schemas for ref in database.tables(schema)}
@@ -83,6 +87,8 @@ def _problems(
                 f"changes of its source {ref} are not recorded: {unrecorded[ref]}; then "
                 f"labctl verify {table.name}"
             )
+        elif table.name in lost:
+            found[table.name] = lost[table.name]
         elif why := key_problem(keys.get(ref), table, file):
             found[table.name] = why
     return found

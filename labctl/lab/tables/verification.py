@@ -11,6 +11,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.kafka.offsets import TopicEnds
 from labctl.kafkaconnect.column_filters import is_taken
 from labctl.kafkaconnect.opening import connect_client
+from labctl.lab.connectors.capture_instances import instances_now, note_instances
 from labctl.lab.connectors.capture_progress import Capture
 from labctl.lab.connectors.source_files import source_file
 from labctl.lab.lab import Lab
@@ -21,6 +22,7 @@ from labctl.sources import Source, TableRef
 from labctl.tables import LabTable
 from labctl.verify import (
     Captured,
+    State,
     TableVerdict,
     UnavailableError,
     VerifyReport,
@@ -66,6 +68,7 @@ def verify_lab(
             raise UnavailableError("objectstore", error.what) from None
 
     stopped = StoppedTables(lab)
+    instances = instances_now(lab, tables)
 
     def in_flight(name: str) -> int | None:
         # On AWS the Spark application cannot be asked.
@@ -84,7 +87,7 @@ def verify_lab(
             capture=lambda name, source: source_capture(lab, name, source),
         ) as pairs,
     ):
-        return verify(
+        report = verify(
             pairs,
             timeout=timeout,
             patience=patience,
@@ -92,6 +95,9 @@ def verify_lab(
             on_verdict=on_verdict,
             on_wait=on_wait,
         )
+    equal = {verdict.silver for verdict in report.tables if verdict.state is State.EQUAL}
+    note_instances(lab, {name: now for name, now in instances.items() if name in equal})
+    return report
 
 
 def _captured(lab: Lab, table: LabTable) -> Captured:

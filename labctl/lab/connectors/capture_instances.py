@@ -1,0 +1,116 @@
+"""Notes of the capture instances that record each table, by which a gap between two is noticed.
+
+A database that drops a table's capture instance and makes another one records none of the changes
+between them, and the connector reads on from the new one. The notes are among the lab's data, so
+that a snapshot of the lab has those of its databases.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import quote
+
+from labctl.errors import LabError
+from labctl.lab.lab import Lab
+from labctl.sources import ENGINES, Instances, Source, TableRef, connect
+from labctl.state.lab_state import write_private
+from labctl.tables import LabTable
+
+__all__ = [
+    "forget_instances",
+    "instances_now",
+    "instances_of",
+    "lost_instances",
+    "note_instances",
+]
+
+
+def instances_of(database: Source, tables: Iterable[LabTable]) -> Mapping[str, Instances]:
+    """Return the capture instances of a source's tables, by their names in silver.
+
+    Tables without one are left out: in most engines, all of them.
+    """
+    if (read := ENGINES[database.engine].instances) is None:
+        return {}
+    tables = list(tables)
+    now = read(database, {_ref(table) for table in tables})
+    return {table.name: now[_ref(table)] for table in tables if now.get(_ref(table))}
+
+
+def instances_now(lab: Lab, tables: Sequence[LabTable]) -> Mapping[str, Instances]:
+    """Return `instances_of` tables of any source. A database that does not answer is left out.
+
+    A promoted lab has no notes, and its databases are not asked.
+    """
+    if lab.promoted is not None:
+        return {}
+    found: dict[str, Instances] = {}
+    for name in {table.source for table in tables}:
+        if ENGINES[lab.config.sources[name].engine].instances is None:
+            continue
+        with suppress(LabError), connect(lab.endpoints, name) as database:
+            found |= instances_of(database, [table for table in tables if table.source == name])
+    return found
+
+
+def note_instances(lab: Lab, now: Mapping[str, Instances], *, only_new: bool = False) -> None:
+    """Note that silver has every change up to these instances; `only_new` keeps older notes."""
+    for table, instances in now.items():
+        noted = _noted(lab, table)
+        if noted == instances or (only_new and noted):
+            continue
+        # Without room on the disk, the next command notes them.
+        with suppress(OSError):
+            write_private(_path(lab, table), json.dumps(sorted(instances)))
+
+
+def forget_instances(lab: Lab, table: str) -> None:
+    """Forget a table that is captured no longer."""
+    _path(lab, table).unlink(missing_ok=True)
+
+
+def lost_instances(
+    lab: Lab, tables: Sequence[LabTable], now: Mapping[str, Instances]
+) -> Mapping[str, str]:
+    """Return the problem of each table whose changes were not recorded for a while.
+
+    None of the noted instances is there any more. If one still is, the others followed it without a
+    gap, and the note becomes what there is now.
+    """
+    found: dict[str, str] = {}
+    for table in tables:
+        instances = now.get(table.name)
+        if not instances:
+            continue
+        noted = _noted(lab, table.name)
+        if not noted or noted & instances:
+            note_instances(lab, {table.name: instances})
+            continue
+        connector = lab.config.sources[table.source].connector
+        found[table.name] = (
+            f"capture of its source {_ref(table)} was switched off and on again: "
+            f"{', '.join(sorted(instances))} is there instead of {', '.join(sorted(noted))}, and "
+            f"changes between them are lost. labctl connectors backfill {table.name} loads its "
+            f"rows again, and labctl connectors snapshot {connector} --start-over also removes "
+            f"rows that were deleted meanwhile; this stays until labctl verify {table.name} finds "
+            "them equal"
+        )
+    return found
+
+
+def _ref(table: LabTable) -> TableRef:
+    return TableRef(table.db_schema, table.source_name)
+
+
+def _noted(lab: Lab, table: str) -> Instances:
+    try:
+        return frozenset(json.loads(_path(lab, table).read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return frozenset()
+
+
+def _path(lab: Lab, table: str) -> Path:
+    return lab.state.notes / f"{quote(table, safe='')}.instances"
