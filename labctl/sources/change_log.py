@@ -32,6 +32,13 @@ class ChangeLog(Protocol):
         `readers` is the number of running connectors of the engine. None: the server cannot tell.
         """
 
+    def is_ahead(self, offset: Mapping[str, Any]) -> bool:
+        """Return whether an offset stored in Connect lies after the log's end.
+
+        The database was put back to an earlier state, or its log was emptied: the connector skips
+        what is written until the log has passed the offset.
+        """
+
     def stored(self, offset: Mapping[str, Any]) -> Position | None:
         """Return the position of an offset stored in Connect; None before the first load ends."""
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from labctl.errors import ExitCode
+from labctl.lab.snapshots.snapshot_files import copy_folder
 from labctl.sources import ENGINES
 from tests.integration.own_project import OwnProject, own_project, own_source
 
@@ -56,4 +59,33 @@ def test_a_table_whose_capture_was_off_for_a_while_is_named_until_it_is_equal(
         f"INSERT INTO {rows} VALUES (4, 'd')",
     )
     project.verified(kept.name)
+    project.run("status")
+
+
+def test_a_source_that_was_put_back_is_named_until_it_is_loaded_again(
+    project: OwnProject, tmp_path: Path
+) -> None:
+    """The files of PostgreSQL, which has the data of SQL Server's stand-in, and of MySQL."""
+    data, servers = project.lab.state.folder / "data", ("postgres", "mysql")
+    project.run("down")
+    for name in servers:
+        copy_folder(data / name, tmp_path / name)
+    project.run("up")
+    for engine in ENGINES:
+        rows = f"{project.table(engine, 'kept').db_schema}.kept"
+        inserts = (f"INSERT INTO {rows} VALUES ({n}, 'gone')" for n in range(10, 40))
+        project.execute(engine, *inserts)
+    project.verified()
+    project.run("status")
+    project.run("down")
+    for name in servers:
+        shutil.rmtree(data / name)
+        copy_folder(tmp_path / name, data / name)
+    project.run("up")
+    connectors = [source.connector for source in project.lab.config.sources.values()]
+    said = " ".join(project.run("status", code=ExitCode.NOT_READY).split())
+    for name in connectors:
+        assert f"labctl connectors snapshot {name}" in said
+        project.run("connectors", "snapshot", name, "--start-over")
+    project.verified()
     project.run("status")

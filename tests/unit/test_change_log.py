@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from labctl.engines.mysql.mysql_change_log import MySqlLog
+from labctl.engines.postgres.postgres_change_log import PostgresLog
 from labctl.engines.sqlserver.sqlserver_change_log import SqlServerLog
 from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.connect_client import ConnectClient
@@ -16,6 +17,7 @@ from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.lab.connectors.capture_progress import Capture
 from labctl.sources import Source, TableRef
 from labctl.sources.base import Row
+from labctl.sources.change_log import ChangeLog
 from labctl.verify import CaptureState, UnavailableError
 
 TABLE = TableRef("s", "t")
@@ -83,6 +85,15 @@ def postgres(*received: int) -> Answers:
 
 def sqlserver() -> Answers:
     return Answers("sqlserver", capture_instance=[("s_t",)], TOP=[(LSN, LSN)])
+
+
+def mysql_of(executed: int | None = None) -> Source:
+    """Return a MySQL that has executed all transactions of a position, or not."""
+    return cast(Source, Answers("mysql", STATUS=[("binlog.000012", 500)], GTID=[(executed,)]))
+
+
+def newest(lsn: bytes | None) -> Source:
+    return cast(Source, Answers("sqlserver", fn_cdc_get_max_lsn=[(lsn,)]))
 
 
 AT_LSN = "0000002a:00000a30:0003"
@@ -176,6 +187,28 @@ def test_a_log_that_others_fill_is_not_waited_for(source: Answers, offset: dict[
     found = state(source, offset)
     assert found.waiting_for is None
     assert found.moving is not None, "until the position stands still, records may follow"
+
+
+@pytest.mark.parametrize(
+    ("log", "offset", "is_ahead"),
+    [
+        (MySqlLog(mysql_of(executed=1)), {"gtids": "u:1-60", "file": "binlog.000099"}, False),
+        (MySqlLog(mysql_of(executed=0)), {"gtids": "u:1-60", "file": "binlog.000012"}, True),
+        (MySqlLog(mysql_of()), {"file": "binlog.000012", "pos": 501}, True),
+        (MySqlLog(mysql_of()), {"file": "binlog.000012", "pos": 500}, False),
+        (PostgresLog(cast(Source, postgres()), "mine"), {"lsn_commit": 501, "lsn": 501}, True),
+        (PostgresLog(cast(Source, postgres()), "mine"), {"lsn_commit": 500, "lsn": 500}, False),
+        (PostgresLog(cast(Source, postgres()), "mine"), {}, False),
+        (SqlServerLog(newest(LSN)), {"commit_lsn": "0000002a:00000a30:0004"}, True),
+        (SqlServerLog(newest(LSN)), {"commit_lsn": AT_LSN, "change_lsn": AT_LSN}, False),
+        (SqlServerLog(newest(None)), {"commit_lsn": AT_LSN}, False),
+    ],
+)
+def test_a_log_that_ends_before_the_stored_position_is_noticed(
+    log: ChangeLog, offset: dict[str, Any], *, is_ahead: bool
+) -> None:
+    """Its database was put back to an earlier state."""
+    assert log.is_ahead(offset) == is_ahead
 
 
 @pytest.mark.parametrize("odd", ["PAUSED", "FAILED"])

@@ -67,6 +67,7 @@ def ask(
     monkeypatch.setattr(pipeline_state, "_commits", lambda *_: instants)
     monkeypatch.setattr(pipeline_state, "read_slots", lambda _lab: slots or [])
     monkeypatch.setattr(pipeline_state, "source_problems", lambda *_: source or {})
+    monkeypatch.setattr(pipeline_state, "restored_sources", lambda *_: {})
     monkeypatch.setattr(
         pipeline_state, "end_offsets", lambda *_: {TOPIC: {0: 7} if ends is None else ends}
     )

@@ -19,6 +19,9 @@ class MySqlLog:
         self._source = source
 
     def end(self, _ref: TableRef) -> Position | None:
+        return self._end()
+
+    def _end(self) -> Position | None:
         try:
             rows = self._source.execute("SHOW BINARY LOG STATUS")
         except LabError:
@@ -37,6 +40,16 @@ class MySqlLog:
         return len(dumps) >= max(readers, 1) and all(
             "has sent all binlog" in state for state in dumps
         )
+
+    def is_ahead(self, offset: Mapping[str, Any]) -> bool:
+        if gtids := offset.get("gtids"):
+            # Another server of the same data has other files, but the same transactions.
+            ((executed,),) = self._source.execute(
+                "SELECT GTID_SUBSET(%s, @@GLOBAL.gtid_executed)", (gtids,)
+            )
+            return not executed
+        stored, end = self.stored(offset), self._end()
+        return stored is not None and end is not None and stored > end
 
     def stored(self, offset: Mapping[str, Any]) -> Position | None:
         # A first load's offsets keep the position where it began until after its end.

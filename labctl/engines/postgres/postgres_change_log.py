@@ -22,6 +22,9 @@ class PostgresLog:
         self._slot = slot
 
     def end(self, _ref: TableRef) -> Position:
+        return self._end()
+
+    def _end(self) -> Position:
         ((lsn,),) = self._source.execute("SELECT pg_current_wal_lsn() - '0/0'::pg_lsn")
         return (int(lsn),)
 
@@ -35,6 +38,10 @@ class PostgresLog:
             (self._slot,),
         )
         return any((int(lsn),) >= end for (lsn,) in rows)
+
+    def is_ahead(self, offset: Mapping[str, Any]) -> bool:
+        stored = self.stored(offset)
+        return stored is not None and stored > self._end()
 
     def stored(self, offset: Mapping[str, Any]) -> Position | None:
         if is_loading(offset) or "lsn" not in offset:

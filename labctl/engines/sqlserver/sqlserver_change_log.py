@@ -42,6 +42,15 @@ class SqlServerLog:
     def handed_over(self, _end: Position, _readers: int) -> None:
         return None
 
+    def is_ahead(self, offset: Mapping[str, Any]) -> bool:
+        stored = self.stored(offset)
+        ((newest,),) = self._source.execute("SELECT sys.fn_cdc_get_max_lsn()")
+        return (
+            stored is not None
+            and newest is not None
+            and stored > (_lsn(newest), _WHOLE_TRANSACTION)
+        )
+
     def stored(self, offset: Mapping[str, Any]) -> Position | None:
         if is_loading(offset) or "commit_lsn" not in offset:
             return None

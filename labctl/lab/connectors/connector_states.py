@@ -21,6 +21,7 @@ from labctl.lab.connectors.capture_instances import instances_now, note_instance
 from labctl.lab.connectors.capture_setup import set_up_capture
 from labctl.lab.connectors.connector_slots import drop_slot, slot_of
 from labctl.lab.connectors.failed_capture import why_failed
+from labctl.lab.connectors.restored_sources import forget_restored
 from labctl.lab.connectors.source_files import source_files
 from labctl.lab.connectors.table_filters import check_captured
 from labctl.lab.lab import Lab
@@ -138,6 +139,7 @@ def snapshot_again(lab: Lab, name: str, *, start_over: bool = False) -> None:
     instances = instances_now(lab, tables) if start_over else {}
     client.forget_offsets(name)
     if start_over:
+        forget_restored(lab, name)
         delete_records(lab.endpoints.kafka, sorted({table.topic for table in tables}))
     if (found := _slot(lab, name)) is not None:
         drop_slot(lab, *found)

@@ -16,6 +16,7 @@ from labctl.kafkaconnect.connect_client import RebalanceError
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors.connector_slots import read_slots
 from labctl.lab.connectors.failed_capture import why_failed
+from labctl.lab.connectors.restored_sources import restored_sources
 from labctl.lab.connectors.silent_connectors import silent_connectors
 from labctl.lab.connectors.source_problems import source_problems
 from labctl.lab.lab import Lab
@@ -182,13 +183,11 @@ def read_pipeline(lab: Lab) -> PipelineStatus:
     wanted = _wanted(lab, bronze) if in_use else []
     found = _connectors(connectors.result(), wanted, partial(why_failed, lab))
     running = [c.name for c in found if _is_sound(c)]
-    silent = silent_connectors(lab, running, ends.result())
+    idle = {**silent_connectors(lab, running, ends.result()), **restored_sources(lab, running)}
     wrong = source_problems(lab, running, ends.result())
     tables = [replace(table, source_problem=wrong.get(table.name)) for table in tables]
     of = {slot.connector: slot for slot in slots.result() or ()}
-    found = [
-        _with_slot(replace(c, error=silent.get(c.name, c.error)), of.get(c.name)) for c in found
-    ]
+    found = [_with_slot(replace(c, error=idle.get(c.name, c.error)), of.get(c.name)) for c in found]
     lost = _lost_topics(lab, ends.result())
     return PipelineStatus(found, tables, bronze, lost, _gold(status.result()))
 

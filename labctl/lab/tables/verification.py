@@ -13,6 +13,7 @@ from labctl.kafkaconnect.column_filters import is_taken
 from labctl.kafkaconnect.opening import connect_client
 from labctl.lab.connectors.capture_instances import instances_now, note_instances
 from labctl.lab.connectors.capture_progress import Capture
+from labctl.lab.connectors.restored_sources import forget_restored
 from labctl.lab.connectors.source_files import source_file
 from labctl.lab.lab import Lab
 from labctl.lab.tables.in_flight import StoppedTables, tables_behind
@@ -97,6 +98,10 @@ def verify_lab(
         )
     equal = {verdict.silver for verdict in report.tables if verdict.state is State.EQUAL}
     note_instances(lab, {name: now for name, now in instances.items() if name in equal})
+    for source in lab.config.sources.values():
+        own = {t.name for t in lab.tables if lab.config.sources[t.source] is source}
+        if own <= equal:
+            forget_restored(lab, source.connector)
     return report
 
 
