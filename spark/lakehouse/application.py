@@ -185,6 +185,7 @@ class Application:
                 base_path=self._options.bronze_base_path,
                 arrived=self._arrived[config.topic],
                 bronze_topics=self._bronze_topics,
+                written=lambda: self._written_to_bronze(config.topic),
                 once=self._options.once,
             )
         return KafkaFeed(
@@ -201,6 +202,14 @@ class Application:
             tables=len(self._tables),
             once=self._options.once,
         )
+
+    def _written_to_bronze(self, topic: str) -> Mapping[str, int]:
+        """Return the offset before which bronze has what a topic had, by partition."""
+        written: dict[str, int] = {}
+        for writer in self._bronze:
+            shown = writer.progress.snapshot()
+            written |= {**shown["begins"].get(topic, {}), **shown["offsets"].get(topic, {})}
+        return written
 
     def _bronze_writers(self) -> list[BronzeWriter]:
         """Return one writer per sink connector file."""

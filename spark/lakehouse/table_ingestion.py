@@ -80,6 +80,10 @@ class TableWriter:
         """The offset that follows the last one taken in, by partition."""
         return self._next_offsets
 
+    def is_to_refill(self) -> bool:
+        """Return whether the table is to be removed, and written from its source again."""
+        return self._storage.exists(self._refill_request_path)
+
     def open(self, topic: TopicState) -> None:
         """Rebuild the table if that is requested and possible; then read schema and offsets.
 
@@ -87,7 +91,7 @@ class TableWriter:
         not that of its properties, RemadeTopicError when `topic`, the source of its changes, is
         not the topic of its offsets, and GrownTopicError when it has other partitions.
         """
-        if self._storage.exists(self._refill_request_path):
+        if self.is_to_refill():
             self._require_ordered(self._state_before(), topic, written_again=True)
             self.table.remove()
             self._dead_letters.give_up(self.table.config.topic)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 
 from pyspark import InheritableThread, StorageLevel
@@ -50,9 +50,14 @@ class BronzeFeed:
         base_path: str,
         arrived: threading.Event,
         bronze_topics: BronzeTopics,
+        written: Callable[[], Mapping[str, int]],
         once: bool,
     ) -> None:
-        """`arrived` is the event that a writer sets after it has written a file of this topic."""
+        """`arrived` is the event that a writer sets after it has written a file of this topic.
+
+        `written` returns the offset, by partition, before which the writer of bronze has written
+        what the topic had.
+        """
         config = writer.table.config
         self.name = config.name
         self.progress = writer.progress
@@ -64,6 +69,7 @@ class BronzeFeed:
         self._reader = BronzeReader(spark, storage, writer.table.key_generator.keys)
         self._arrived = arrived
         self._bronze_topics = bronze_topics
+        self._written = written
         self._once = once
         self._backlog: list[ListedFile] = []
         self._taken: dict[int, int] = {}
@@ -82,7 +88,11 @@ class BronzeFeed:
         """Return what the feed still waits for before it can start; None when it can start."""
         if self._bronze_topics.is_to_retire(self._config.topic):
             return f"the old bronze files in {self._folder} to be put aside"
-        return None if self.has_source() else f"bronze files in {self._folder}"
+        written = self._written()
+        if self.has_source() or self._writer.is_to_refill():
+            return None
+        self.progress.set(begins=dict(written))
+        return f"bronze files in {self._folder}"
 
     def start(self) -> None:
         """Start the feed at the table's position."""
@@ -94,9 +104,19 @@ class BronzeFeed:
         self._writer.open(TopicState(self._topic.id, {}, {}, self._topic.partitions))
         taken = self._writer.next_offsets
         self._bronze_topics.require_all_from(self._config.topic, taken, self.name)
+        self.progress.set(begins=self._begins())
         self._survey()
         self._thread = InheritableThread(target=self._run, name=f"bronze-{self.name}", daemon=True)
         self._thread.start()
+
+    def _begins(self) -> dict[str, int]:
+        """Return the next offset of each partition without a file: the records before it are gone.
+
+        The writer's offsets are read before the files are listed, which then have all before them.
+        """
+        written = self._written()
+        with_files = {str(file.partition) for file in self._listing.every_file()}
+        return {name: offset for name, offset in written.items() if name not in with_files}
 
     def is_alive(self) -> bool:
         return self._thread is not None and self._thread.is_alive()
@@ -132,8 +152,11 @@ class BronzeFeed:
     def _look(self) -> bool:
         """Look for new files. Return whether there are any."""
         self._arrived.clear()
-        if time.monotonic() - self._surveyed_at >= _SURVEY_SECONDS or (
-            self._position is not None and self._position_now() != self._position
+        if (
+            # Polling expects files in the folders of known partitions alone.
+            not self._writer.next_offsets
+            or time.monotonic() - self._surveyed_at >= _SURVEY_SECONDS
+            or (self._position is not None and self._position_now() != self._position)
         ):
             self._survey()
         elif self._position is None:

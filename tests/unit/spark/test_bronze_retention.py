@@ -23,6 +23,7 @@ from lakehouse.bronze.listing import BronzeListing, ListedFile
 from lakehouse.bronze.reader import BronzeReader
 from lakehouse.bronze.retention import Retention, removable
 from lakehouse.bronze.topics import BronzeTopics
+from lakehouse.progress import WorkerProgress
 from lakehouse.topic_identity import TopicIdentity, TopicState
 from tests.unit.spark.bronze_sinks import LocalStorage
 
@@ -344,15 +345,27 @@ def test_a_topic_is_needed_as_far_as_its_slowest_table_and_sinks_add_theirs(lake
     assert not by_connector[TOPIC].is_in_order
 
 
-def feed_of(lake: Lake, opened: list[TopicState]) -> BronzeFeed:
-    """The feed of a table without a commit, which adds to `opened` what it is opened with."""
-    config = SimpleNamespace(name="sale", topic=TOPIC, bronze_root=f"topics/{TOPIC}")
+def bronze_feed(
+    lake: Lake,
+    progress: WorkerProgress,
+    topic: str,
+    written: dict[str, int],
+    *,
+    refill: bool = False,
+    opened: list[TopicState] | None = None,
+) -> BronzeFeed:
+    """Return a feed of a table whose topic's records up to `written` are in bronze, if any are.
+
+    It adds to `opened` what the table is opened with.
+    """
+    config = SimpleNamespace(name="sale", topic=topic, bronze_root=f"topics/{topic}")
     generator = SimpleNamespace(keys=None)
     writer = SimpleNamespace(
         table=SimpleNamespace(config=config, key_generator=generator),
-        progress=None,
+        progress=progress,
         next_offsets={},
-        open=opened.append,
+        open=(opened if opened is not None else []).append,
+        is_to_refill=lambda: refill,
     )
     return BronzeFeed(
         cast("Any", None),
@@ -361,13 +374,14 @@ def feed_of(lake: Lake, opened: list[TopicState]) -> BronzeFeed:
         base_path=str(lake.path),
         arrived=threading.Event(),
         bronze_topics=lake.topics,
+        written=lambda: written,
         once=True,
     )
 
 
 def test_a_table_is_not_begun_from_bronze_that_lacks_removed_records(lake: Lake) -> None:
     lake.retention().remove_due()
-    feed = feed_of(lake, [])
+    feed = bronze_feed(lake, WorkerProgress(), TOPIC, {})
     with pytest.raises(PermanentError, match="Table sale cannot be written from bronze"):
         feed.start()
     assert not feed.is_alive()
@@ -379,7 +393,7 @@ def test_a_table_fed_from_bronze_is_told_of_the_partitions_and_begins_again_with
     lake.topics.remember(TOPIC, TopicIdentity("kafka's", 1))
     lake.retention().remove_due()
     opened: list[TopicState] = []
-    feed = feed_of(lake, opened)
+    feed = bronze_feed(lake, WorkerProgress(), TOPIC, {}, opened=opened)
     with pytest.raises(PermanentError):
         feed.start()
     assert [(topic.id, topic.partitions) for topic in opened] == [("kafka's", 1)]
@@ -387,6 +401,25 @@ def test_a_table_fed_from_bronze_is_told_of_the_partitions_and_begins_again_with
     lake.topics.remember(TOPIC, TopicIdentity("kafka's", 2))
     with pytest.raises(OSError, match="more partitions"):
         feed._ingest([])
+
+
+def test_a_table_waits_for_no_record_that_bronze_will_never_have(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A topic that was emptied before bronze was written: the table begins with what follows."""
+    progress = WorkerProgress(begins={})
+    feed = bronze_feed(lake, progress, "t.emptied", {"0": 7, "1": 0})
+    assert str(feed.waiting_for()).startswith("bronze files in")
+    assert progress.snapshot()["begins"] == {"0": 7, "1": 0}
+    # Its rows are to go, also if none comes.
+    assert bronze_feed(lake, progress, "t.emptied", {}, refill=True).waiting_for() is None
+
+    feed = bronze_feed(lake, progress, TOPIC, {"0": 7, "1": 3})
+    assert feed.waiting_for() is None
+    monkeypatch.setattr("lakehouse.bronze.feed.InheritableThread", threading.Thread)
+    monkeypatch.setattr(feed, "_run", lambda: None)
+    feed.start()
+    assert progress.snapshot()["begins"] == {"1": 3}
 
 
 def test_a_file_that_was_removed_after_it_was_listed_is_not_damaged(lake: Lake) -> None:
