@@ -14,6 +14,7 @@ from labctl.kafkaconnect.connector_files import parse_connector
 from labctl.kafkaconnect.keys import NOTIFICATIONS, SIGNALS
 from labctl.shipped import shipped
 from labctl.sources import ENGINES
+from labctl.sources.connector_traits import HISTORY_TOPIC
 from labctl.tables import CONNECTORS
 from lakecontract.references import reference
 
@@ -48,7 +49,7 @@ def source_text(
         "slot.name": own_name,
         "publication.name": own_name,
         "database.server.id": str(_server_id(source)),
-        "schema.history.internal.kafka.topic": f"schema-history.{source}",
+        HISTORY_TOPIC: f"schema-history.{source}",
         # Each connector of a database has its own signal table.
         SIGNALS: f"{config.get(SIGNALS)}_{source.replace('-', '_')}",
         NOTIFICATIONS: f"notifications.{source}",

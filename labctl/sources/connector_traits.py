@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["ConnectorTraits", "ValueConverter"]
+__all__ = ["HISTORY_TOPIC", "ConnectorTraits", "ValueConverter"]
+
+HISTORY_TOPIC = "schema.history.internal.kafka.topic"
+"""Connector key that names the topic of its schema history."""
 
 
 @dataclass(frozen=True)

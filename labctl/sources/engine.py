@@ -69,6 +69,7 @@ Arrival = tuple[str, ArrivalVerdict, str]
 Unrecorded = Callable[[Source, Collection[TableRef], "ConnectorFile"], Mapping[TableRef, str]]
 Instances = frozenset[str]
 """The capture instances of one table: the name of each, and when it was made."""
+Misread = Callable[[Source, Mapping[TableRef, Mapping[str, str]]], Mapping[TableRef, str]]
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,9 @@ class Engine:
     instances: Callable[[Source, Collection[TableRef]], Mapping[TableRef, Instances]] | None = None
     """Capture instances of tables; None if the log has all tables. A table without one is left
     out."""
+    misread: Misread | None = None
+    """Columns whose bytes a connector decodes by a wrong character set, by table. The mapping has
+    the character sets that it knows, by table and column. None: the log has decoded text."""
     reload_refused: Callable[[Source, TableRef, Mapping[str, str]], str | None] = lambda *_: None
     """Reason why Debezium cannot read a table again while its changes go on; None if it can. The
     mapping is the connector's configuration."""

@@ -22,11 +22,10 @@ from labctl.lake import Lake
 from labctl.lake.objectstore import s3_client
 from labctl.services import objectstore_service, registry_service
 from labctl.services.state_database import STATE_SERVICE
+from labctl.sources.connector_traits import HISTORY_TOPIC
 from labctl.tables import LabTable
 
 __all__ = ["Damage", "corrupt"]
-
-HISTORY_TOPIC = "schema.history.internal.kafka.topic"
 
 
 class Damage(StrEnum):

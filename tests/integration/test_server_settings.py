@@ -1,4 +1,4 @@
-"""Changes of a user's server that decide what its log has, or how its rows differ."""
+"""Changes of a user's server or session that decide what its log has, or how it is read."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ REKEYED = (
 ANOTHER_KEY = {"postgres": "DROP CONSTRAINT own", "mysql": "DROP PRIMARY KEY"}
 POSTGRES = "CREATE TABLE {schema}.kept (id integer PRIMARY KEY, b bytea, i interval)"
 MYSQL = "CREATE TABLE {schema}.documents (id int PRIMARY KEY, n int, doc json)"
+LETTERS = "CREATE TABLE {schema}.letters (id int PRIMARY KEY, v varchar(20)) CHARSET utf8mb4"
 
 
 @pytest.fixture(scope="module")
 def project() -> Iterator[OwnProject]:
-    """A project with a table of each of the two engines."""
+    """A project with tables of the two engines."""
     rekeyed = {"rekeyed": ["id"]}
     postgres = own_source("postgres", [POSTGRES, REKEYED], {"kept": ["id"], **rekeyed})
-    mysql = own_source("mysql", [MYSQL, REKEYED], {"documents": ["id"], **rekeyed})
+    keys = {"documents": ["id"], "letters": ["id"], **rekeyed}
+    mysql = own_source("mysql", [MYSQL, LETTERS, REKEYED], keys)
     with own_project(postgres, mysql) as project:
         yield project
 
@@ -105,4 +107,27 @@ def test_another_primary_key_than_the_record_key_is_named_with_the_way_back(
     project.run("table", "rebuild", rekeyed.name)
     project.run("connectors", "snapshot", connector, "--start-over")
     assert project.verified(rekeyed.name)[rekeyed.name]["source_rows"] == 3
+    project.run("status")
+
+
+def test_a_default_character_set_that_changes_is_named(project: OwnProject) -> None:
+    """Debezium decodes a column that is added afterwards by the former one."""
+    letters = project.table("mysql", "letters")
+    name = f"{letters.db_schema}.letters"
+    project.execute(
+        "mysql",
+        f"INSERT INTO {name} VALUES (1, 'ä')",
+        f"ALTER TABLE {name} DEFAULT CHARACTER SET latin1",
+        f"ALTER TABLE {name} ADD COLUMN c varchar(20)",
+        f"INSERT INTO {name} VALUES (2, 'ö', 'ß')",
+    )
+    (change,) = project.verified(letters.name, code=ExitCode.DIFFERENT)[letters.name]["changes"]
+    assert change == {"key": {"id": 2}, "columns": {"c": ["ß", "\ufffd"]}}
+    connector = project.lab.config.sources[letters.source].connector
+    said = project.run("status", code=ExitCode.NOT_READY)
+    assert "c is latin1, read as utf8mb4" in said
+    assert f"labctl connectors snapshot {connector}" in said
+    project.run("connectors", "snapshot", connector)
+    project.execute("mysql", f"INSERT INTO {name} VALUES (3, 'ü', 'ä')")
+    project.verified(letters.name)
     project.run("status")

@@ -1,4 +1,4 @@
-"""What no change record of a MySQL table has: commas of an ENUM, and what a foreign key does."""
+"""Limits of capturing a MySQL table: names of an ENUM, character sets, and foreign keys."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SETTING = "innodb_native_foreign_keys"
 
 
 class Database:
-    """A database with such ENUM columns and foreign keys.
+    """A database with such columns and foreign keys.
 
     `key` is the primary key. `setting` is the server's answer about its foreign keys: none before
     MySQL 9.6.
@@ -40,11 +40,13 @@ class Database:
         if SETTING in sql:
             return [] if self.setting is None else [(SETTING, self.setting)]
         kinds = {
-            "plain": "enum('sad','so so')",
-            "odd": "enum('sad','it''s, odd')",
-            "quoted": "enum('a''','''b')",
+            "plain": ("enum('sad','so so')", "hp8"),
+            "odd": ("enum('sad','it''s, odd')", "utf8mb4"),
+            "quoted": ("enum('a''','''b')", "utf8mb4"),
+            "text": ("varchar(20)", "cp932"),
+            "old": ("varchar(20)", "sjis"),
         }
-        return [(name, "PRI" if name == self.key else "", kind) for name, kind in kinds.items()]
+        return [(name, "PRI" if name == self.key else "", *kind) for name, kind in kinds.items()]
 
 
 def limits(database: Database) -> Limits:
@@ -53,8 +55,14 @@ def limits(database: Database) -> Limits:
 
 def test_only_a_comma_within_a_name_counts() -> None:
     found = limits(Database())
-    assert (list(found.columns()), found.refused) == (["odd"], None)
+    assert (list(found.columns()), found.refused) == (["odd", "old"], None)
     assert "writes a backslash" in found.columns()["odd"]
+
+
+def test_a_text_of_a_character_set_that_java_lacks_is_left_out() -> None:
+    assert "convert it to utf8mb4" in limits(Database()).columns()["old"]
+    refused = limits(Database("old")).refused or ""
+    assert refused.startswith("its key column is old, of the character set sjis, which")
 
 
 def test_such_a_key_is_refused() -> None:

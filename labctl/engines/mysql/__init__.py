@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from labctl.config.endpoints import Database
 from labctl.engines.mysql.mysql_change_log import MySqlLog
+from labctl.engines.mysql.mysql_charsets import mysql_misread
 from labctl.engines.mysql.mysql_client_files import client_variables
 from labctl.engines.mysql.mysql_connector import CONNECTOR_TRAITS
 from labctl.engines.mysql.mysql_limits import ACTING, mysql_limits, mysql_unrecorded
@@ -142,6 +143,7 @@ ENGINE = Engine(
     ),
     limits=mysql_limits,
     unrecorded=mysql_unrecorded,
+    misread=mysql_misread,
     beside_sources="",
     schemas_are_databases=True,
     admin_client="labctl client mysql --admin",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from labctl.sources.connector_traits import ConnectorTraits, ValueConverter
+from labctl.sources.connector_traits import HISTORY_TOPIC, ConnectorTraits, ValueConverter
 
 __all__ = ["CONNECTOR_TRAITS"]
 
 CONNECTOR_TRAITS = ConnectorTraits(
-    own_keys={"database.server.id": None, "schema.history.internal.kafka.topic": None},
+    own_keys={"database.server.id": None, HISTORY_TOPIC: None},
     converters=(
         ValueConverter(
             "zeros",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
+from labctl.engines.mysql.mysql_charsets import UNREADABLE
 from labctl.sources.base import Source, TableRef
 from labctl.sources.capture_limits import Lack, Limits
 
@@ -21,7 +22,7 @@ _ESCAPED = (
     "an ENUM with a comma in one of its names, before which Debezium writes a backslash in each "
     "change; rename it without one"
 )
-
+_OTHER_LETTERS = "which Debezium takes for another one in each change; convert it to utf8mb4"
 
 _LOGGED: Mapping[str, str] = {
     # Debezium drops a statement, and an update of a part of a document, without an error.
@@ -48,30 +49,41 @@ def mysql_unrecorded(
 def mysql_limits(database: Source, ref: TableRef, _publication: str) -> Limits:
     """Return the limits of a table.
 
-    Debezium's parser escapes commas in the names of an ENUM, and MySQL before 9.6 does not log what
-    a foreign key does.
+    Debezium's parser escapes commas in the names of an ENUM, Java lacks some character sets, and
+    MySQL before 9.6 does not log what a foreign key does.
     """
-    found = _enums(database, ref)
-    lost = [name for name, key in found if key == "PRI"]
-    refused = f"its key column is {lost[0]}, {_ESCAPED}" if lost else None
-    lacks = (Lack(tuple(name for name, _ in found), _ESCAPED),)
+    found = _changed(database, ref)
+    lost = [f"{name}, {why}" for name, key, why in found if key == "PRI"]
+    refused = f"its key column is {lost[0]}" if lost else None
+    lacks = tuple(
+        Lack(tuple(name for name, _, reason in found if reason == why), why)
+        for why in dict.fromkeys(reason for _, _, reason in found)
+    )
     return Limits(refused, lacks, unlogged_rows=_unlogged_rows(database, ref))
 
 
-def _enums(database: Source, ref: TableRef) -> list[tuple[str, str]]:
-    """Return the ENUM columns with a comma in a name, each with the kind of its key."""
+def _changed(database: Source, ref: TableRef) -> list[tuple[str, str, str]]:
+    """Return the columns whose values arrive as others, with the kind of their key and the reason.
+
+    They are ENUM columns with a comma in a name, and texts of a character set that Java lacks.
+    """
     declared = database.execute(
-        "SELECT COLUMN_NAME, COLUMN_KEY, COLUMN_TYPE FROM information_schema.COLUMNS"
-        " WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s AND DATA_TYPE = 'enum'"
-        " ORDER BY ORDINAL_POSITION",
+        "SELECT COLUMN_NAME, COLUMN_KEY, COLUMN_TYPE, CHARACTER_SET_NAME"
+        " FROM information_schema.COLUMNS"
+        " WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s AND CHARACTER_SET_NAME IS NOT NULL"
+        " AND DATA_TYPE <> 'set' ORDER BY ORDINAL_POSITION",
         (ref.schema, ref.name),
     )
-    # Each name is in quotes; a quote within it is doubled.
-    return [
-        (str(name), str(key))
-        for name, key, kind in declared
-        if any("," in one for one in re.findall(r"'((?:[^']|'')*)'", str(kind)))
-    ]
+    found = []
+    for name, key, kind, charset in declared:
+        # Each name is in quotes; a quote within it is doubled. The log has an ENUM's number.
+        names = re.findall(r"'((?:[^']|'')*)'", str(kind))
+        if any("," in one for one in names):
+            found.append((str(name), str(key), _ESCAPED))
+        elif not names and charset in UNREADABLE:
+            why = f"of the character set {charset}, {_OTHER_LETTERS}"
+            found.append((str(name), str(key), why))
+    return found
 
 
 def _unlogged_rows(database: Source, ref: TableRef) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labctl.sources.connector_traits import ConnectorTraits, ValueConverter
+from labctl.sources.connector_traits import HISTORY_TOPIC, ConnectorTraits, ValueConverter
 
 __all__ = ["CONNECTOR_TRAITS"]
 
@@ -10,7 +10,7 @@ _EXCEPTION = "com.microsoft.sqlserver.jdbc.SQLServerException: "
 
 CONNECTOR_TRAITS = ConnectorTraits(
     database_key="database.names",
-    own_keys={"schema.history.internal.kafka.topic": None},
+    own_keys={HISTORY_TOPIC: None},
     unlisted_keys=frozenset({"schema.include.list", "schema.exclude.list"}),
     converters=(
         ValueConverter(

@@ -1,4 +1,4 @@
-"""Tables whose source has a problem: it is gone, has no key, another key, or is not recorded."""
+"""Tables whose source has a problem: it is gone, has no or another key, or is not recorded."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from labctl.kafka.offsets import EndOffsets
 from labctl.kafkaconnect.arrival_forecast import silver_column
 from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.lab.connectors.capture_instances import instances_of, lost_instances
+from labctl.lab.connectors.schema_history import known_charsets
 from labctl.lab.connectors.source_files import source_files
 from labctl.lab.lab import Lab
 from labctl.sources import ENGINES, Source, TableKeys, TableRef, connect
@@ -51,12 +52,33 @@ def source_problems(
                 file = files[lab.config.sources[source].connector]
                 before = [table for table in mine if table.name in captured]
                 lost = lost_instances(lab, before, instances_of(database, before))
-                return _problems(database, mine, captured, file, lost)
+                problems = _problems(database, mine, captured, file, lost)
+                return _misread(lab, database, mine, file) | problems
         except LabError:
             return {}
 
     with ThreadPoolExecutor(max_workers=len(sources)) as pool:
         return {name: why for found in pool.map(ask, sources) for name, why in found.items()}
+
+
+def _misread(
+    lab: Lab, database: Source, tables: Sequence[LabTable], file: ConnectorFile
+) -> dict[str, str]:
+    """Return the tables with columns that their connector decodes by a wrong character set."""
+    misread = ENGINES[database.engine].misread
+    if misread is None:
+        return {}
+    refs = {table.name: TableRef(table.db_schema, table.source_name) for table in tables}
+    wrong = misread(database, known_charsets(lab, file, refs.values()))
+    return {
+        name: (
+            f"its connector decodes columns of {ref} by another character set than theirs: "
+            f"{wrong[ref]}. Have it read its tables' columns and rows again: "
+            f"labctl connectors snapshot {file.name}"
+        )
+        for name, ref in refs.items()
+        if ref in wrong
+    }
 
 
 def _problems(
