@@ -13,6 +13,12 @@ _TOO_LARGE = re.compile(
     r"RecordTooLargeException: The message is (\d+) bytes when serialized "
     r"which is larger than (\d+)"
 )
+_UNREADABLE = re.compile(
+    r"DDL statement couldn't be parsed\. Please open .*? with the statement '(.*?)'\n", re.DOTALL
+)
+_CUT_ROW = re.compile(
+    r"Error processing row in (\S+), internal schema size (\d+), but row size (\d+)"
+)
 
 
 def cause(trace: str, connector: str) -> str:
@@ -35,6 +41,21 @@ def cause(trace: str, connector: str) -> str:
             "connect` names its topic. Make the row smaller at the source, then have every table "
             f"loaded again, past it: labctl connectors snapshot {connector}"
         )
+    if unreadable := _UNREADABLE.search(trace):
+        return (
+            "it cannot read a statement of its database's log, and would stop there again: "
+            f"{' '.join(unreadable[1].split())}. Have every table loaded again, past it: "
+            f"labctl connectors snapshot {connector}"
+        )
+    if cut := _CUT_ROW.search(trace):
+        table, known, there = cut.groups()
+        return (
+            f"a row of {table} has {there} columns in the log, and the table {known}: a session "
+            "logs rows in part (binlog_row_image), or a change of the table's columns was not "
+            "logged. Have the session log whole rows, then every table loaded again, past that "
+            f"row: labctl connectors snapshot {connector} (with --start-over, rows go that were "
+            "deleted meanwhile)"
+        )
     lines = trace.strip().splitlines()
     causes = [line.removeprefix(_CAUSED) for line in lines if line.startswith(_CAUSED)]
     return causes[-1] if causes else next(iter(lines), "")
@@ -44,7 +65,11 @@ def needs_snapshot(trace: str) -> bool:
     """Return whether the task failed for a reason that only a new snapshot fixes.
 
     It was stopped longer than its database keeps the log, its schema history is gone, or the log
-    contains a row that is too large for Kafka.
+    contains a row that is too large for Kafka, or a statement or a row that it cannot read.
     https://github.com/debezium/debezium, `BaseSourceTask.validateSchemaHistory`
     """
-    return bool(_POSITION_GONE in trace or _HISTORY_GONE in trace or _TOO_LARGE.search(trace))
+    return (
+        _POSITION_GONE in trace
+        or _HISTORY_GONE in trace
+        or any(known.search(trace) for known in (_TOO_LARGE, _UNREADABLE, _CUT_ROW))
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -60,5 +61,8 @@ class ConnectorTraits:
     replaced: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
     """Keys with a value that a lab does not support and that is the default: that value, the one
     to write, and the reason."""
+    dropped_statement: re.Pattern[str] | None = None
+    """Text of Kafka Connect's log about a statement, its group `sql`, that the connector dropped
+    because the database had not logged it as rows; None if that cannot happen."""
     passing_errors: tuple[str, ...] = ()
     """First words of the errors of a server that is starting, stopping or out of reach."""

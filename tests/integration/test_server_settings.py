@@ -8,8 +8,10 @@ import pytest
 
 from labctl.engine_names import EngineName
 from labctl.errors import ExitCode
+from labctl.kafkaconnect.opening import connect_client
 from labctl.sources import connect_server
 from tests.integration.own_project import OwnProject, own_project, own_source
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.long
 
@@ -131,3 +133,29 @@ def test_a_default_character_set_that_changes_is_named(project: OwnProject) -> N
     project.execute("mysql", f"INSERT INTO {name} VALUES (3, 'ü', 'ä')")
     project.verified(letters.name)
     project.run("status")
+
+
+def test_a_session_that_logs_statements_or_rows_in_part_is_named(project: OwnProject) -> None:
+    letters = project.table("mysql", "letters")
+    name = f"{letters.db_schema}.letters"
+    connector = project.lab.config.sources[letters.source].connector
+    with connect_server(project.lab.endpoints, "of-mysql") as session:
+        session.execute("SET SESSION binlog_format = 'STATEMENT'")
+        session.execute(f"INSERT INTO {name} (id, v) VALUES (10, 'text')")
+    project.verified(letters.name, code=ExitCode.DIFFERENT)
+    said = project.run("status", code=ExitCode.NOT_READY)
+    assert f"INSERT INTO {name} (id, v) VALUES (10, 'text')" in said
+    project.run("connectors", "backfill", letters.name)
+    project.verified(letters.name)
+    project.run("status")
+
+    with connect_server(project.lab.endpoints, "of-mysql") as session:
+        session.execute("SET SESSION binlog_row_image = 'MINIMAL'")
+        session.execute(f"UPDATE {name} SET v = 'part' WHERE id = 10")
+    client = connect_client(project.lab.endpoints.connect)
+    wait_for(lambda: "FAILED" in [task["state"] for task in client.statuses()[connector]["tasks"]])
+    said = project.run("status", code=ExitCode.NOT_READY)
+    assert "a session logs rows in part" in said
+    assert f"labctl connectors snapshot {connector}" in said
+    project.run("connectors", "snapshot", connector)
+    project.verified(letters.name)

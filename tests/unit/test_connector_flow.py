@@ -121,7 +121,21 @@ def test_a_position_that_is_gone_is_said_with_the_command() -> None:
         "a.B: callback\nCaused by: a.RecordTooLargeException: The message is 9000416 bytes "
         "when serialized which is larger than 8388608, which is the value of max.request.size"
     )
-    for trace, words in ((history, "schema history"), (large, "9,000,416 bytes")):
+    unreadable = (
+        "a.B: stopped\nCaused by: io.debezium.text.ParsingException: DDL statement couldn't be "
+        "parsed. Please open a GitHub issue at https://github.com/debezium/dbz/issues with the "
+        "statement 'ALTER DATABASE\n CHARACTER SET latin1'\nmismatched input\nCaused by: c.D: x"
+    )
+    cut = (
+        "Caused by: io.debezium.DebeziumException: Error processing row in m1, internal schema "
+        "size 3, but row size 1 , restart connector with schema recovery mode."
+    )
+    for trace, words in (
+        (history, "schema history"),
+        (large, "9,000,416 bytes"),
+        (unreadable, "ALTER DATABASE CHARACTER SET latin1"),
+        (cut, "a row of m1 has 1 columns in the log, and the table 3"),
+    ):
         assert needs_snapshot(trace)
         assert words in cause(trace, "source_x")
         assert "labctl connectors snapshot source_x" in cause(trace, "source_x")

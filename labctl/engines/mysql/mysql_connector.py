@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from labctl.sources.connector_traits import HISTORY_TOPIC, ConnectorTraits, ValueConverter
 
 __all__ = ["CONNECTOR_TRAITS"]
@@ -15,6 +17,9 @@ CONNECTOR_TRAITS = ConnectorTraits(
             "a zero date would arrive as another date, and the year 0 as another year",
             keys={"driver.yearIsDateType": "false"},
         ),
+    ),
+    dropped_statement=re.compile(
+        r"Received DML '(?P<sql>.*?)' for processing, binlog probably contains", re.DOTALL
     ),
     trust=("allowPublicKeyRetrieval", "the driver asks the server for the key of its password"),
 )

@@ -10,6 +10,7 @@ from labctl.kafka.offsets import EndOffsets
 from labctl.kafkaconnect.arrival_forecast import silver_column
 from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.lab.connectors.capture_instances import instances_of, lost_instances
+from labctl.lab.connectors.dropped_statements import LINES, dropped_statements
 from labctl.lab.connectors.schema_history import known_charsets
 from labctl.lab.connectors.source_files import source_files
 from labctl.lab.lab import Lab
@@ -53,12 +54,34 @@ def source_problems(
                 before = [table for table in mine if table.name in captured]
                 lost = lost_instances(lab, before, instances_of(database, before))
                 problems = _problems(database, mine, captured, file, lost)
-                return _misread(lab, database, mine, file) | problems
+                dropped = _dropped(lab, database, mine, file)
+                return dropped | _misread(lab, database, mine, file) | problems
         except LabError:
             return {}
 
     with ThreadPoolExecutor(max_workers=len(sources)) as pool:
         return {name: why for found in pool.map(ask, sources) for name, why in found.items()}
+
+
+def _dropped(
+    lab: Lab, database: Source, tables: Sequence[LabTable], file: ConnectorFile
+) -> dict[str, str]:
+    """Return the tables that lack what a statement changed, which was logged as text."""
+    dropped = ENGINES[database.engine].connector.dropped_statement
+    if dropped is None or lab.promoted is not None:
+        return {}
+    refs = {table.name: TableRef(table.db_schema, table.source_name) for table in tables}
+    log = lab.runtime.logs.tail("connect", LINES)
+    found = dropped_statements(log, dropped, list(refs.values()))
+    return {
+        name: (
+            f"a session logged a statement on its source {ref} as text, and the connector dropped "
+            f"it: {found[ref]}. Have such a session log rows; then labctl connectors backfill "
+            f"{name}, or, if it deleted rows, labctl connectors snapshot {file.name} --start-over"
+        )
+        for name, ref in refs.items()
+        if ref in found
+    }
 
 
 def _misread(
