@@ -1,7 +1,8 @@
 """Conversion of JSON to one form, in which exactly the equal values are equal.
 
 MySQL and Debezium write the same value differently: with other blanks and orders of members, and a
-double as `1e100` or with all its digits.
+double as `1e100` or with all its digits. Numbers are compared by value, as MySQL itself compares 1
+with 1.0.
 """
 
 from __future__ import annotations
