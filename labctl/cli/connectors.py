@@ -18,13 +18,17 @@ from labctl.cli.importing import FolderArgument, ForceOption, WriteOption, finis
 from labctl.cli.output import print_result, stderr
 from labctl.errors import ExitCode, LabError
 from labctl.importing import import_connectors, open_project
-from labctl.kafkaconnect.apply import applied_config, runs_otherwise, validate_connectors
+from labctl.kafkaconnect.apply import (
+    applied_config,
+    runs_otherwise,
+    setting_changes,
+    validate_connectors,
+)
 from labctl.kafkaconnect.conflicts import check_apart
 from labctl.kafkaconnect.connect_client import ConnectClient
 from labctl.kafkaconnect.connector_files import ConnectorFile, read_connector
 from labctl.kafkaconnect.keys import missing_truncates
 from labctl.kafkaconnect.opening import connect_client
-from labctl.kafkaconnect.redaction import shown_value
 from labctl.kafkaconnect.traces import cause
 from labctl.lab.connectors.connector_states import (
     apply_and_wait,
@@ -92,12 +96,7 @@ def diff_command(invocation: Invocation, names: Names = None) -> None:
     lab, client = _open(invocation)
     found = {}
     for file in _selected(lab, names):
-        held, wanted = client.config(file.name) or {}, applied_config(file)
-        found[file.name] = {
-            key: {"applied": shown_value(key, held.get(key)), "file": shown_value(key, new)}
-            for key in sorted(held.keys() | wanted.keys())
-            if held.get(key) != (new := wanted.get(key))
-        }
+        found[file.name] = setting_changes(client.config(file.name) or {}, applied_config(file))
     print_result(invocation.format, found, lambda: _render_diff(found))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -14,6 +13,7 @@ from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result, stderr
 from labctl.cli.records import CountOption
 from labctl.errors import ExitCode, LabError
+from labctl.kafka.topic_records import Place
 from labctl.lab.lab import Lab
 from labctl.lab.tables.table_requests import lab_dead_letters, replay_table
 from labctl.lake.deadletters import DeadLetter, decoded
@@ -23,7 +23,6 @@ __all__ = ["list_command", "replay_command", "show_command"]
 
 app = group("deadletters")
 TableArgument = Annotated[str, typer.Argument(help="Which silver table.")]
-_PLACE = re.compile(r"(\d+):(\d+)")
 
 
 @command(app, "list", example="labctl topics deadletters list sale")
@@ -95,17 +94,16 @@ def replay_command(invocation: Invocation, table: TableArgument) -> None:
 
 
 def _find(lab: Lab, table: str, place: str) -> DeadLetter:
-    if (match := _PLACE.fullmatch(place)) is None:
+    if (at := Place.parse(place)) is None:
         raise LabError(
             f"{place!r} is no place of a record",
             hint="write PARTITION:OFFSET, as `labctl topics deadletters list` shows it",
             exit_code=ExitCode.USAGE,
         )
-    wanted = (int(match[1]), int(match[2]))
     letters, topic = lab_dead_letters(lab), lab.table(table).topic
     for replayed in (False, True):
         for letter in letters.of_topic(topic, replayed=replayed):
-            if (letter.partition, letter.offset) == wanted:
+            if (letter.partition, letter.offset) == (at.partition, at.offset):
                 return letter
     raise LabError(
         f"{table} has no dead letter at {place}",

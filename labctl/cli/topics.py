@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from datetime import datetime
 from typing import Annotated
 
 import typer
@@ -10,10 +12,14 @@ from rich.table import Table
 from labctl.cli.app import Invocation, command, group
 from labctl.cli.output import print_result
 from labctl.cli.records import CountOption, WhereOption, print_records, wanted_fields
-from labctl.kafka.topic_records import TopicInfo, Topics
+from labctl.errors import ExitCode, LabError
+from labctl.kafka.schema_versions import SchemaVersion, SchemaVersions
+from labctl.kafka.topic_records import Place, TopicInfo, Topics
 from labctl.lab.lab import Lab
+from labctl.lake.instants import parse_instant
+from sqlapi.instants import to_datetime
 
-__all__ = ["list_command", "show_command"]
+__all__ = ["list_command", "schemas_command", "show_command"]
 
 app = group("topics")
 
@@ -33,15 +39,58 @@ def show_command(
     invocation: Invocation,
     topic: Annotated[str, typer.Argument(help="Which topic.")],
     where: WhereOption = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help="From there on, oldest first: PARTITION:OFFSET, or a time as for --as-of.",
+        ),
+    ] = None,
     count: CountOption = 1,
 ) -> None:
-    """Show the newest records of a topic."""
+    """Show the newest records of a topic, or those from a place or a time on."""
     topics = _topics(invocation.lab())
     wanted = wanted_fields(where)
-    if wanted:
+    if start is not None:
+        if wanted:
+            raise LabError(
+                "--from and --where cannot be combined",
+                hint="--where searches from the newest record backwards",
+                exit_code=ExitCode.USAGE,
+            )
+        print_records(invocation, topics.since(topic, _start(start), count))
+    elif wanted:
         print_records(invocation, topics.find(topic, wanted, limit=count))
     else:
         print_records(invocation, topics.tail(topic, count))
+
+
+@command(app, "schemas", example="labctl topics schemas tickit.ecomm.sale")
+def schemas_command(
+    invocation: Invocation, topic: Annotated[str, typer.Argument(help="Which topic.")]
+) -> None:
+    """List the versions of a topic's schema, newest first, with what each changed."""
+    registry = invocation.lab().require_running().endpoints.registry
+    versions = SchemaVersions(registry).of_topic(topic)
+    print_result(
+        invocation.format,
+        {"topic": topic, "versions": [asdict(version) for version in versions]},
+        lambda: _render_versions(versions),
+    )
+
+
+def _render_versions(versions: list[SchemaVersion]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for title in ("version", "since", "global id", "fields", "changes"):
+        table.add_column(title)
+    for one in versions:
+        cells = (str(one.version), f"{one.created:%Y-%m-%d %H:%M:%S}", str(one.global_id))
+        table.add_row(*cells, str(len(one.fields)), "\n".join(one.changes) or "none")
+    return table
+
+
+def _start(text: str) -> datetime | Place:
+    return Place.parse(text) or to_datetime(parse_instant(text))
 
 
 def _topics(lab: Lab) -> Topics:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -30,7 +31,7 @@ from lakecontract.wire import KEY_HEADER, VALUE_HEADER, split
 if TYPE_CHECKING:
     from labctl.config.endpoints import Kafka, Registry
 
-__all__ = ["TopicInfo", "Topics", "content_of"]
+__all__ = ["Place", "TopicInfo", "Topics", "content_of"]
 
 _TIMEOUT = 6.0
 _SEARCH_WINDOW = 5_000
@@ -46,6 +47,20 @@ class TopicInfo:
     partitions: int
     records: int
     """End offsets minus start offsets; offsets lost to compaction or transactions count too."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in a topic. As text it is `PARTITION:OFFSET`."""
+
+    partition: int
+    offset: int
+
+    @classmethod
+    def parse(cls, text: str) -> Place | None:
+        """Return the place that a text names, or None for another text."""
+        found = re.fullmatch(r"(\d{1,9}):(\d{1,18})", text.strip())
+        return cls(int(found[1]), int(found[2])) if found else None
 
 
 class Topics:
@@ -72,6 +87,32 @@ class Topics:
             }
             records = [self._record(message) for message in _messages(consumer, topic, ranges)]
         return sorted(records, key=_when)[-count:]
+
+    def since(self, topic: str, start: datetime | Place, count: int = 10) -> list[Record]:
+        """Return up to `count` records from a moment or a place on, oldest first.
+
+        Raises LabError (USAGE) for a partition that the topic does not have.
+        """
+        with self._consumer() as consumer:
+            bounds = _bounds(consumer, topic)
+            if isinstance(start, Place) and start.partition not in bounds:
+                raise LabError(
+                    f"{topic} has no partition {start.partition}",
+                    hint=f"its partitions: {', '.join(str(one) for one in sorted(bounds))}",
+                    exit_code=ExitCode.USAGE,
+                )
+            starts = (
+                _starts(consumer, topic, bounds, start)
+                if isinstance(start, datetime)
+                else {start.partition: start.offset}
+            )
+            ranges = {}
+            for partition, offset in starts.items():
+                low, high = bounds[partition]
+                begin = max(low, offset)
+                ranges[partition] = (begin, min(high, begin + count))
+            records = [self._record(message) for message in _messages(consumer, topic, ranges)]
+        return sorted(records, key=_when)[:count]
 
     def find(
         self, topic: str, wanted: Mapping[str, object], *, limit: int = 1, tombstones: bool = True
@@ -187,6 +228,20 @@ def _bounds(consumer: Consumer, topic: str) -> dict[int, tuple[int, int]]:
             exit_code=ExitCode.USAGE,
         )
     return partition_ranges(consumer, topic, known[topic].partitions, seconds=_TIMEOUT)
+
+
+def _starts(
+    consumer: Consumer, topic: str, bounds: Mapping[int, tuple[int, int]], moment: datetime
+) -> dict[int, int]:
+    """Return the offset of each partition's first record since a moment."""
+    # Kafka does not know the time before its epoch.
+    millis = max(0, round((moment - _EPOCH) / timedelta(milliseconds=1)))
+    asked = [TopicPartition(topic, partition, millis) for partition in bounds]
+    found = consumer.offsets_for_times(asked, timeout=_TIMEOUT)
+    # A negative offset: there is no record as late.
+    return {
+        one.partition: one.offset if one.offset >= 0 else bounds[one.partition][1] for one in found
+    }
 
 
 def _messages(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,6 +10,7 @@ from labctl.errors import ExitCode, LabError
 from labctl.kafkaconnect.connect_client import ConnectClient
 from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.kafkaconnect.keys import wrong_keys
+from labctl.kafkaconnect.redaction import shown_value
 
 __all__ = [
     "Applied",
@@ -17,6 +18,7 @@ __all__ = [
     "apply_connectors",
     "check_keys",
     "runs_otherwise",
+    "setting_changes",
     "validate_connectors",
 ]
 
@@ -121,6 +123,17 @@ def runs_otherwise(client: ConnectClient, file: ConnectorFile) -> bool:
     """Return whether Connect has another configuration than the file; False if it has none."""
     held = client.config(file.name)
     return held is not None and held != applied_config(file)
+
+
+def setting_changes(
+    held: Mapping[str, str], wanted: Mapping[str, str]
+) -> dict[str, dict[str, str | None]]:
+    """Return the values `applied` and in the `file`, as they may be shown, of keys that differ."""
+    return {
+        key: {"applied": shown_value(key, held.get(key)), "file": shown_value(key, new)}
+        for key in sorted(held.keys() | wanted.keys())
+        if held.get(key) != (new := wanted.get(key))
+    }
 
 
 def _apply(client: ConnectClient, file: ConnectorFile) -> Applied:

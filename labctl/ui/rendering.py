@@ -22,6 +22,8 @@ PAGES: Mapping[str, tuple[str, str]] = {
     "change": ("/change", "Follow a change"),
     "tables": ("/tables", "Tables"),
     "query": ("/query", "Query"),
+    "topics": ("/topics", "Topics"),
+    "connectors": ("/connectors", "Connectors"),
 }
 """The pages in the order of the menu: path and title, by name."""
 _STATUS = {2: 400, 3: 503}

@@ -15,7 +15,14 @@ from starlette.types import ASGIApp
 
 from labctl.command_process import CommandError
 from labctl.errors import ExitCode, LabError
-from labctl.ui import change_page, pipeline_page, query_page, tables_page
+from labctl.ui import (
+    change_page,
+    connectors_page,
+    pipeline_page,
+    query_page,
+    tables_page,
+    topics_page,
+)
 from labctl.ui.access import Access
 from labctl.ui.page_context import PageContext
 from labctl.ui.pipeline_feed import PipelineFeed
@@ -56,6 +63,20 @@ def ui_application(context: PageContext, *, lab_name: str, port: int, token: str
             Route("/query/names", query_page.query_names),
             Route("/query/answer", query_page.answer_part, methods=["POST"]),
             Route("/query/file/{form}", query_page.answer_file),
+            Route("/topics", topics_page.topics_page),
+            Route("/topics/list", topics_page.topic_list),
+            Route("/topics/{name}", topics_page.topic_page),
+            Route("/topics/{name}/records", topics_page.topic_records),
+            Route("/topics/{name}/schemas", topics_page.topic_schemas),
+            Route("/topics/{name}/letters", topics_page.topic_letters),
+            Route("/topics/{name}/replay", topics_page.replay_letters, methods=["POST"]),
+            Route("/connectors", connectors_page.connectors_page),
+            Route("/connectors/list", connectors_page.connector_list),
+            Route("/connectors/{name}", connectors_page.connector_page),
+            Route("/connectors/{name}/now", connectors_page.connector_part),
+            Route(
+                "/connectors/{name}/restart", connectors_page.restart_connector, methods=["POST"]
+            ),
             Mount("/static", StaticFiles(directory=_STATIC)),
         ],
         exception_handlers={

@@ -85,7 +85,9 @@ def test_every_page_can_be_read_by_all_and_on_a_phone(
     table = next(one.name for one in lab.tables if one.name.endswith(".sale"))
     key, _ = key_and_text(lab)
     row = f"/change?table={table}&key.salesid={key}"
+    topic, connector = lab.table(table).topic, lab.config.sources["mysql"].connector
     paths = [*(path for path, _ in PAGES.values()), f"/tables/{table}", row, "/services/silver"]
+    paths += [f"/topics/{topic}", f"/connectors/{connector}"]
     # The checks are a script of their own, which the page's policy would keep out.
     for scheme, size in LOOKS:
         context = browser.new_context(
@@ -166,6 +168,41 @@ def test_sql_is_completed_run_and_handed_out(shown: Shown) -> None:
     editor.fill("SELECT nothing FROM nowhere")
     editor.press("Control+Enter")
     expect(page.get_by_role("alert")).to_contain_text("nowhere")
+
+
+def test_a_topics_records_are_shown_live_and_from_a_place(shown: Shown, lab: Lab) -> None:
+    key, quantity = key_and_text(lab)
+    topic = lab.table("sale").topic
+    page = shown.go("/topics")
+    page.get_by_role("link", name=topic, exact=True).click()
+    page.get_by_label("live").check()
+    newest = page.locator("#records tbody tr").first
+    before = newest.get_by_role("rowheader").inner_text()
+    with connect(lab.endpoints, "mysql") as source:
+        source.execute(f"UPDATE sale SET qtysold = {quantity + 1} WHERE salesid = {key}")
+    head = newest.get_by_role("rowheader")
+    expect(head).not_to_have_text(before, timeout=SECONDS * 1000)
+    expect(newest).to_contain_text(f"salesid {key}")
+    place = head.inner_text()
+    page.get_by_label("from", exact=True).fill(place)
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator("#records")).to_contain_text(f"from {place} on")
+    expect(page.locator("#records tbody tr")).to_have_count(1)
+    expect(page.locator("#schemas")).to_contain_text("version")
+    expect(page.locator("#letters")).to_contain_text("took every record")
+
+
+def test_a_connector_is_restarted_and_shows_its_settings_without_secrets(
+    shown: Shown, lab: Lab
+) -> None:
+    name = lab.config.sources["mysql"].connector
+    page = shown.go("/connectors")
+    page.get_by_role("link", name=name).click()
+    expect(page.locator("#connector")).to_contain_text("${secretManager:demo/mysql:password}")
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Restart").click()
+    expect(page.locator("#done")).to_contain_text("was restarted", timeout=SECONDS * 1000)
+    expect(page.locator("#connector .pill")).to_have_text("RUNNING")
 
 
 def test_a_killed_service_turns_red_and_comes_back(

@@ -41,7 +41,14 @@ def test_an_unknown_service_is_named_with_those_that_exist(client: TestClient) -
     assert "kafka" in answer.text.replace("kafak", "")
 
 
-@pytest.mark.parametrize("path", ["/tables/list", "/tables/a.b/commits", "/query/names"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/tables/list", "/tables/a.b/commits", "/query/names", "/topics/list"),
+        *("/topics/a/records", "/topics/a/schemas", "/topics/a/letters"),
+        *("/connectors/list", "/connectors/a/now"),
+    ],
+)
 def test_what_needs_the_lab_says_that_there_is_none(client: TestClient, path: str) -> None:
     answer = client.get(path, headers={"HX-Request": "true"})
     assert NO_LAB in answer.text
@@ -80,6 +87,11 @@ def test_a_row_without_a_key_is_not_looked_up(client: TestClient, key: str) -> N
 
 
 def test_the_commands_that_pages_name_exist(client: TestClient) -> None:
-    for path in (*[path for path, _ in PAGES.values()], "/services/kafka", "/tables/a.b"):
+    for path in (
+        *[path for path, _ in PAGES.values()],
+        "/services/kafka",
+        "/tables/a.b",
+        "/connectors/a",
+    ):
         for name in re.findall(r"<code>labctl (\w+)", client.get(path).text):
             assert name in COMMANDS
