@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
 import pytest
 
+import labctl.engines
 from labctl.errors import ExitCode, LabError
 from labctl.lab.lab import Lab
 from labctl.lab.lifecycle.down import destroy
@@ -113,6 +116,17 @@ def running_lab(name: str, project: Path, config: pytest.Config) -> SessionLab:
     return SessionLab(lab, is_own=False, is_shared=worker_name(config) is not None)
 
 
+def _import_clients() -> None:
+    """Import the databases' clients, which the threads that start services would import.
+
+    Before 3.11.8, CPython fails to parse modules in several threads at once (gh-106905). pytest
+    parses each module of this package, to rewrite its assertions.
+    """
+    for module in walk_packages(labctl.engines.__path__, "labctl.engines."):
+        if module.name.endswith("_client"):
+            import_module(module.name)
+
+
 def make_lab(project: Path, config: pytest.Config) -> SessionLab:
     """Make and start a lab from the snapshot of `--lab-snapshot`; save that if it does not exist.
 
@@ -134,6 +148,7 @@ def make_lab(project: Path, config: pytest.Config) -> SessionLab:
         lab = Lab.find(name=name, profile=profile, project=project)
         if isinstance(runtime := lab.runtime, ComposeRuntime):
             _start_containers(lab, runtime, reporter)
+        _import_clients()
         up(lab, reporter)
         # Only one of several workers saves it.
         if wanted and not is_there and worker_name(config) in (None, "gw0"):
