@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import time
-import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -15,15 +12,18 @@ from typing import TYPE_CHECKING, Any
 from confluent_kafka import (
     TIMESTAMP_NOT_AVAILABLE,
     Consumer,
-    KafkaError,
-    KafkaException,
     Message,
     TopicPartition,
 )
 
-from labctl.config.kafka_clients import client_settings
-from labctl.errors import ExitCode, LabError, did_you_mean
-from labctl.kafka.offsets import NO_LOG, partition_ranges
+from labctl.errors import ExitCode, LabError
+from labctl.kafka.topic_messages import (
+    TIMEOUT_SECONDS,
+    is_record,
+    messages_of,
+    offset_bounds,
+    topic_consumer,
+)
 from labctl.lake.records import Record
 from labctl.lake.schemas import Schemas, UnknownSchemaError
 from lakecontract.wire import KEY_HEADER, VALUE_HEADER, split
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Place", "TopicInfo", "Topics", "content_of"]
 
-_TIMEOUT = 6.0
 _SEARCH_WINDOW = 5_000
-_BATCH = 500
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -72,20 +70,20 @@ class Topics:
 
     def topics(self, *, internal: bool = False) -> list[TopicInfo]:
         """Return all topics, sorted by name; `internal` includes those named `__…`."""
-        with self._consumer() as consumer:
-            names = sorted(consumer.list_topics(timeout=_TIMEOUT).topics)
+        with topic_consumer(self._kafka) as consumer:
+            names = sorted(consumer.list_topics(timeout=TIMEOUT_SECONDS).topics)
             return [
                 _info(consumer, name) for name in names if internal or not name.startswith("__")
             ]
 
     def tail(self, topic: str, count: int = 10) -> list[Record]:
         """Return the last `count` records, oldest first."""
-        with self._consumer() as consumer:
+        with topic_consumer(self._kafka) as consumer:
             ranges = {
                 partition: (max(low, high - count), high)
-                for partition, (low, high) in _bounds(consumer, topic).items()
+                for partition, (low, high) in offset_bounds(consumer, topic).items()
             }
-            records = [self._record(message) for message in _messages(consumer, topic, ranges)]
+            records = [self._record(message) for message in messages_of(consumer, topic, ranges)]
         return sorted(records, key=_when)[-count:]
 
     def since(self, topic: str, start: datetime | Place, count: int = 10) -> list[Record]:
@@ -93,8 +91,8 @@ class Topics:
 
         Raises LabError (USAGE) for a partition that the topic does not have.
         """
-        with self._consumer() as consumer:
-            bounds = _bounds(consumer, topic)
+        with topic_consumer(self._kafka) as consumer:
+            bounds = offset_bounds(consumer, topic)
             if isinstance(start, Place) and start.partition not in bounds:
                 raise LabError(
                     f"{topic} has no partition {start.partition}",
@@ -111,7 +109,7 @@ class Topics:
                 low, high = bounds[partition]
                 begin = max(low, offset)
                 ranges[partition] = (begin, min(high, begin + count))
-            records = [self._record(message) for message in _messages(consumer, topic, ranges)]
+            records = [self._record(message) for message in messages_of(consumer, topic, ranges)]
         return sorted(records, key=_when)[:count]
 
     def find(
@@ -122,13 +120,13 @@ class Topics:
         Without `tombstones`, records without a value do not count.
         """
         found: list[Record] = []
-        with self._consumer() as consumer:
-            bounds = _bounds(consumer, topic)
+        with topic_consumer(self._kafka) as consumer:
+            bounds = offset_bounds(consumer, topic)
             while bounds and len(found) < limit:
                 ranges = {
                     p: (max(low, high - _SEARCH_WINDOW), high) for p, (low, high) in bounds.items()
                 }
-                window = [self._record(m) for m in _messages(consumer, topic, ranges)]
+                window = [self._record(m) for m in messages_of(consumer, topic, ranges)]
                 matching = (r for r in window if r.matches(wanted))
                 kept = (r for r in matching if tombstones or r.value is not None)
                 found += sorted(kept, key=_when, reverse=True)
@@ -141,37 +139,13 @@ class Topics:
 
     def follow(self, topic: str) -> Iterator[Record]:
         """Yield records as they arrive from now on, without end."""
-        with self._consumer() as consumer:
-            bounds = _bounds(consumer, topic)
+        with topic_consumer(self._kafka) as consumer:
+            bounds = offset_bounds(consumer, topic)
             consumer.assign([TopicPartition(topic, p, high) for p, (_, high) in bounds.items()])
             while True:
                 message = consumer.poll(1.0)
-                if message is not None and _is_record(message):
+                if message is not None and is_record(message):
                     yield self._record(message)
-
-    @contextmanager
-    def _consumer(self) -> Iterator[Consumer]:
-        consumer = Consumer(
-            {
-                **client_settings(self._kafka),
-                "group.id": f"labctl-{uuid.uuid4()}",
-                "enable.auto.commit": False,
-                "enable.partition.eof": True,
-                "fetch.wait.max.ms": 50,
-                "logger": NO_LOG,
-            }
-        )
-        try:
-            yield consumer
-        except KafkaException as error:
-            servers = self._kafka.bootstrap_servers
-            raise LabError(
-                f"Kafka at {servers} could not be read: {error.args[0].str()}",
-                hint="Is it running? labctl status.",
-                exit_code=ExitCode.NOT_READY,
-            ) from None
-        finally:
-            consumer.close()
 
     def _record(self, message: Message) -> Record:
         headers = dict(message.headers() or ())
@@ -213,21 +187,8 @@ def content_of(data: Any, header: Any, schemas: Schemas, place: str) -> Any:
 
 
 def _info(consumer: Consumer, topic: str) -> TopicInfo:
-    bounds = _bounds(consumer, topic).values()
+    bounds = offset_bounds(consumer, topic).values()
     return TopicInfo(topic, len(bounds), sum(high - low for low, high in bounds))
-
-
-def _bounds(consumer: Consumer, topic: str) -> dict[int, tuple[int, int]]:
-    """Return the first offset and the one after the last, by partition."""
-    known = consumer.list_topics(timeout=_TIMEOUT).topics
-    if topic not in known:
-        names = sorted(name for name in known if not name.startswith("__"))
-        raise LabError(
-            f"There is no topic '{topic}'.",
-            hint=f"{did_you_mean(topic, names)}Topics: {', '.join(names) or 'none yet'}.",
-            exit_code=ExitCode.USAGE,
-        )
-    return partition_ranges(consumer, topic, known[topic].partitions, seconds=_TIMEOUT)
 
 
 def _starts(
@@ -237,47 +198,11 @@ def _starts(
     # Kafka does not know the time before its epoch.
     millis = max(0, round((moment - _EPOCH) / timedelta(milliseconds=1)))
     asked = [TopicPartition(topic, partition, millis) for partition in bounds]
-    found = consumer.offsets_for_times(asked, timeout=_TIMEOUT)
+    found = consumer.offsets_for_times(asked, timeout=TIMEOUT_SECONDS)
     # A negative offset: there is no record as late.
     return {
         one.partition: one.offset if one.offset >= 0 else bounds[one.partition][1] for one in found
     }
-
-
-def _messages(
-    consumer: Consumer, topic: str, ranges: Mapping[int, tuple[int, int]]
-) -> Iterator[Message]:
-    """Yield the messages in half-open offset ranges; a range ends early if its partition does."""
-    open_ = {partition: end for partition, (start, end) in ranges.items() if start < end}
-    consumer.assign([TopicPartition(topic, p, ranges[p][0]) for p in open_])
-    last_progress = time.monotonic()
-    while open_:
-        # consume() returns only when the batch is full or the timeout has passed
-        batch = consumer.consume(_BATCH, timeout=0.05)
-        if batch:
-            last_progress = time.monotonic()
-        elif time.monotonic() - last_progress > _TIMEOUT:
-            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
-        for message in batch:
-            partition, offset = message.partition() or 0, message.offset() or 0
-            if partition not in open_:
-                continue
-            if not _is_record(message) or offset >= open_[partition]:
-                del open_[partition]
-                continue
-            yield message
-            if offset == open_[partition] - 1:
-                del open_[partition]
-
-
-def _is_record(message: Message) -> bool:
-    """Return False for the end of a partition, else True. Raises KafkaException for errors."""
-    error = message.error()
-    if error is None:
-        return True
-    if error.code() == KafkaError._PARTITION_EOF:
-        return False
-    raise KafkaException(error)
 
 
 def _when(record: Record) -> tuple[datetime, int, int]:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from labctl.errors import LabError
-from labctl.kafka.topic_records import Topics
+from labctl.kafka.topic_messages import messages_of, offset_bounds, topic_consumer
 from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.lab.lab import Lab
 from labctl.sources import TableRef
 from labctl.sources.connector_traits import HISTORY_TOPIC
 
 __all__ = ["known_charsets", "last_charsets"]
-
-_ALL = 1_000_000
-"""More records than a history has: it has one for each statement about tables."""
 
 
 def known_charsets(
@@ -26,12 +24,13 @@ def known_charsets(
     Tables and columns that it does not know yet are left out, as is a topic that does not exist.
     """
     try:
-        records = Topics(lab.endpoints.kafka, lab.endpoints.registry).tail(
-            file.config.get(HISTORY_TOPIC, ""), _ALL
-        )
+        with topic_consumer(lab.endpoints.kafka) as consumer:
+            topic = file.config.get(HISTORY_TOPIC, "")
+            ranges = offset_bounds(consumer, topic)
+            values = [message.value() for message in messages_of(consumer, topic, ranges)]
     except LabError:
         return {}
-    return last_charsets((record.value for record in records), refs)
+    return last_charsets(map(_entry, values), refs)
 
 
 def last_charsets(
@@ -48,6 +47,14 @@ def last_charsets(
                 if column.get("charsetName")
             }
     return {ref: last[_identifier(ref)] for ref in refs if last.get(_identifier(ref))}
+
+
+def _entry(value: bytes | None) -> Any:
+    """Return an entry of the history, or None for a record of somebody else's."""
+    try:
+        return json.loads(value or b"null")
+    except ValueError:
+        return None
 
 
 def _identifier(ref: TableRef) -> str:
