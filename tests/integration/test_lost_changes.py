@@ -10,7 +10,7 @@ import pytest
 
 from labctl.errors import ExitCode
 from labctl.lab.snapshots.snapshot_files import copy_folder
-from labctl.sources import ENGINES
+from labctl.sources import ENGINES, connect_server
 from tests.integration.own_project import OwnProject, own_project, own_source
 
 pytestmark = pytest.mark.long
@@ -71,6 +71,11 @@ def test_a_source_that_was_put_back_is_named_until_it_is_loaded_again(
     for name in servers:
         copy_folder(data / name, tmp_path / name)
     project.run("up")
+    with connect_server(project.lab.endpoints, "of-postgres") as server:
+        # The start of a lab writes to PostgreSQL, too: its log would pass the position before long.
+        for _ in range(3):
+            server.execute("SELECT pg_logical_emit_message(false, 'test', '')")
+            server.execute("SELECT pg_switch_wal()")
     for engine in ENGINES:
         rows = f"{project.table(engine, 'kept').db_schema}.kept"
         inserts = (f"INSERT INTO {rows} VALUES ({n}, 'gone')" for n in range(10, 40))
@@ -81,7 +86,8 @@ def test_a_source_that_was_put_back_is_named_until_it_is_loaded_again(
     for name in servers:
         shutil.rmtree(data / name)
         copy_folder(tmp_path / name, data / name)
-    project.run("up")
+    # MySQL's connector fails at its start. The others run, and look sound.
+    project.run("up", code=ExitCode.NOT_READY)
     connectors = [source.connector for source in project.lab.config.sources.values()]
     said = " ".join(project.run("status", code=ExitCode.NOT_READY).split())
     for name in connectors:

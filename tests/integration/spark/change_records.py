@@ -89,6 +89,10 @@ class Topics:
         admin = AdminClient(client_settings(self.kafka))
         for grown in admin.create_partitions([NewPartitions(name, partitions)]).values():
             grown.result()
+        while len(admin.list_topics(name, timeout=10).topics[name].partitions) < partitions:
+            time.sleep(0.1)
+        # The producer that is there asks for a topic's partitions every few minutes.
+        self.__post_init__()
 
     def remake(self, name: str) -> None:
         """Delete a topic, and make one of the same name again."""
