@@ -229,6 +229,8 @@ ID, PAIR, EMAIL = ("artist_id",), ("tenant id", "artist_id"), ("email",)
         (TableKeys(ID, (ID,)), {}, None),
         (TableKeys(PAIR, (PAIR, ID)), {}, None),
         (TableKeys(PAIR, (PAIR,)), {}, "the primary key tenant_id, artist_id, and no unique index"),
+        (TableKeys(EMAIL, (EMAIL, ID)), {}, "a row whose artist_id changes is here twice"),
+        (TableKeys(EMAIL, (EMAIL, ID)), {"message.key.columns": "public.artists:artist_id"}, None),
         (TableKeys(EMAIL, (EMAIL,)), {}, "the primary key email, and no unique index of artist_id"),
         (TableKeys((), (ID,)), {}, "has lost its primary key"),
         (None, {}, "has lost its primary key"),

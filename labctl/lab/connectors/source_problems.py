@@ -142,8 +142,9 @@ def _problems(
 def key_problem(keys: TableKeys | None, table: LabTable, file: ConnectorFile) -> str | None:
     """Return why rows that differ in the source may be one row in silver; None if they are not.
 
-    `keys` are those of the table's source. A record key that the properties file names on purpose
-    is no problem if it has all columns of a unique index.
+    Or why a row may be there twice. `keys` are those of the table's source. A record key that the
+    properties file names on purpose is no problem if it has all columns of a unique index, and no
+    column that the key of the topic's records lacks.
     """
     ref = TableRef(table.db_schema, table.source_name)
     record_key = table.properties.key_fields
@@ -155,12 +156,23 @@ def key_problem(keys: TableKeys | None, table: LabTable, file: ConnectorFile) ->
             f"its source {ref} has lost its primary key: {same}, and on several partitions an "
             f"older one may win. Give it its key back, then labctl verify {table.name}"
         )
-    if any(set(map(silver_column, unique)) <= set(record_key) for unique in keys.unique):
-        return None
     primary = [silver_column(name) for name in keys.primary]
-    return (
-        f"its source {ref} has the primary key {', '.join(primary)}, and no unique index of "
-        f"{', '.join(record_key)}, the record key of {table.properties.place_of(RECORD_KEY)}: "
-        f"{same}. Write {RECORD_KEY}={','.join(primary)} there, then labctl table rebuild "
-        f"{table.name}, then labctl connectors snapshot {file.name} --start-over"
+    place = table.properties.place_of(RECORD_KEY)
+    way_back = (
+        f"Write {RECORD_KEY}={','.join(primary)} there, then labctl table rebuild {table.name}, "
+        f"then labctl connectors snapshot {file.name} --start-over"
     )
+    if not any(set(map(silver_column, unique)) <= set(record_key) for unique in keys.unique):
+        return (
+            f"its source {ref} has the primary key {', '.join(primary)}, and no unique index of "
+            f"{', '.join(record_key)}, the record key of {place}: {same}. {way_back}"
+        )
+    # Debezium splits an update into a delete and an insert only if it changes the message's key.
+    others = ", ".join(name for name in record_key if name not in primary)
+    if others and _KEY_COLUMNS not in file.config:
+        return (
+            f"the record key of {place} has {others}, and the primary key of its source {ref} is "
+            f"{', '.join(primary)}: a row whose {others} changes is here twice. {way_back}; or "
+            f"name the record key in {_KEY_COLUMNS} of {file.path.name}"
+        )
+    return None
