@@ -13,11 +13,13 @@ from labctl.soak.faulting import FaultKind, PlannedFault, fitting_kinds, inject
 
 __all__ = ["fault_command"]
 
+_KINDS = f"What happens: {'; '.join(f'{kind} {kind.explanation}' for kind in FaultKind)}."
+
 
 @command(group("test"), "fault", example="labctl test fault pause kafka --seconds 20")
 def fault_command(
     invocation: Invocation,
-    kind: Annotated[FaultKind, typer.Argument(help="What happens.", show_default=False)],
+    kind: Annotated[FaultKind, typer.Argument(help=_KINDS, show_default=False)],
     service: Annotated[
         str | None, typer.Argument(help="To which service; to the whole lab without one.")
     ] = None,
@@ -25,13 +27,7 @@ def fault_command(
         float, typer.Option(min=0.1, max=600, help="How long, unless it is over at once.")
     ] = 10.0,
 ) -> None:
-    """Cause one fault in the running lab, and end when it is over.
-
-    `kill` kills a service, `pause` stops it while connections stay open, `away` keeps it from
-    starting, `cut-off` keeps all packets from it (in containers). `stall` pauses the supervisor,
-    `supervisor` kills it, and `power` kills everything and starts the lab again. Ctrl-C ends the
-    fault, too.
-    """
+    """Cause one fault in the running lab, and end when it is over. Ctrl-C ends the fault, too."""
     lab = invocation.lab().require_running()
     if kind.of_one_service != (service is not None):
         needs = (

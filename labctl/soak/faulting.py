@@ -31,12 +31,28 @@ class FaultKind(StrEnum):
     POWER = "power"
 
     @property
+    def explanation(self) -> str:
+        """What happens, in the third person."""
+        return _EXPLANATIONS[self]
+
+    @property
     def of_one_service(self) -> bool:
         return self not in (FaultKind.STALL, FaultKind.SUPERVISOR, FaultKind.POWER)
 
     @property
     def lasts(self) -> bool:
         return self not in (FaultKind.KILL, FaultKind.SUPERVISOR, FaultKind.POWER)
+
+
+_EXPLANATIONS = {
+    FaultKind.KILL: "kills a service",
+    FaultKind.PAUSE: "stops a service while its connections stay open",
+    FaultKind.AWAY: "kills a service and keeps it from starting",
+    FaultKind.CUT_OFF: "keeps all packets from a service (in containers)",
+    FaultKind.STALL: "pauses the supervisor",
+    FaultKind.SUPERVISOR: "kills the supervisor",
+    FaultKind.POWER: "kills everything and starts the lab again",
+}
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ PAGES: Mapping[str, tuple[str, str]] = {
     "query": ("/query", "Query"),
     "topics": ("/topics", "Topics"),
     "connectors": ("/connectors", "Connectors"),
+    "faults": ("/faults", "Faults"),
+    "snapshots": ("/snapshots", "Snapshots"),
 }
 """The pages in the order of the menu: path and title, by name."""
 _STATUS = {2: 400, 3: 503}

@@ -18,8 +18,10 @@ from labctl.errors import ExitCode, LabError
 from labctl.ui import (
     change_page,
     connectors_page,
+    faults_page,
     pipeline_page,
     query_page,
+    snapshots_page,
     tables_page,
     topics_page,
 )
@@ -76,6 +78,15 @@ def ui_application(context: PageContext, *, lab_name: str, port: int, token: str
             Route("/connectors/{name}/now", connectors_page.connector_part),
             Route(
                 "/connectors/{name}/restart", connectors_page.restart_connector, methods=["POST"]
+            ),
+            Route("/faults", faults_page.faults_page),
+            Route("/faults/form", faults_page.fault_form),
+            Route("/faults/cause", faults_page.cause_fault, methods=["POST"]),
+            Route("/snapshots", snapshots_page.snapshots_page),
+            Route("/snapshots/list", snapshots_page.snapshot_list),
+            *(
+                Route(f"/snapshots/{change}", snapshots_page.change_snapshot, methods=["POST"])
+                for change in snapshots_page.CHANGES
             ),
             Mount("/static", StaticFiles(directory=_STATIC)),
         ],

@@ -205,9 +205,20 @@ def test_a_connector_is_restarted_and_shows_its_settings_without_secrets(
     expect(page.locator("#connector .pill")).to_have_text("RUNNING")
 
 
-def test_a_killed_service_turns_red_and_comes_back(
-    shown: Shown, labctl: Labctl, lab: Lab, eventually: Eventually
-) -> None:
+def test_a_snapshot_is_saved_and_deleted(shown: Shown) -> None:
+    page = shown.go("/snapshots")
+    page.get_by_label("name", exact=True).fill("of-the-page")
+    page.get_by_role("button", name="Save").click()
+    kept = page.get_by_role("rowheader", name="of-the-page")
+    expect(kept).to_be_visible(timeout=SECONDS * 1000)
+    expect(page.get_by_role("status")).to_have_text("of-the-page was saved.")
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Delete of-the-page").click()
+    expect(kept).to_have_count(0, timeout=SECONDS * 1000)
+
+
+def test_a_killed_service_turns_red_and_comes_back(shown: Shown, eventually: Eventually) -> None:
+    shown.go("/faults")
     box = shown.page.locator("#box-registry")
     expect(box).to_have_attribute("data-state", "ready", timeout=SECONDS * 1000)
     shown.page.evaluate(
@@ -220,8 +231,13 @@ def test_a_killed_service_turns_red_and_comes_back(
           }).observe(document.body, {subtree: true, childList: true, attributes: true});
         }"""
     )
-    done = labctl("test", "fault", "kill", "registry", "--lab", lab.name)
-    assert done.returncode == 0, done.stderr
+    shown.page.get_by_label("what happens").select_option("kill")
+    shown.page.get_by_label("to", exact=True).select_option("registry")
+    shown.page.once("dialog", lambda dialog: dialog.accept())
+    shown.page.get_by_role("button", name="Cause it").click()
+    expect(shown.page.locator("#caused")).to_have_text(
+        "kill registry: over.", timeout=SECONDS * 1000
+    )
     expect(box).to_have_attribute("data-state", "ready", timeout=SECONDS * 1000)
     eventually(
         lambda: "down" in (seen := shown.page.evaluate("window.seen")) and seen[-1] == "ready"

@@ -46,7 +46,7 @@ def test_an_unknown_service_is_named_with_those_that_exist(client: TestClient) -
     [
         *("/tables/list", "/tables/a.b/commits", "/query/names", "/topics/list"),
         *("/topics/a/records", "/topics/a/schemas", "/topics/a/letters"),
-        *("/connectors/list", "/connectors/a/now"),
+        *("/connectors/list", "/connectors/a/now", "/faults/form"),
     ],
 )
 def test_what_needs_the_lab_says_that_there_is_none(client: TestClient, path: str) -> None:
@@ -77,6 +77,27 @@ def test_a_query_that_cannot_be_asked_is_one_clear_error(
         headers={**OWN_PAGE, "HX-Request": "true"},
     )
     assert what in answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "what"),
+    [
+        ("/faults/cause", "kind=kill&service=kafka&seconds=0", "lasts 1 to 120 seconds"),
+        ("/faults/cause", "kind=kill&service=kafka&seconds=x", "lasts 1 to 120 seconds"),
+        ("/faults/cause", "kind=kill&service=kafka&seconds=1", NO_LAB),
+        ("/faults/cause", "kind=--help&seconds=1", "--help"),
+        ("/snapshots/save", "name=+", "needs a name"),
+        ("/snapshots/restore", "name=%2E%2E%2Fetc", "../etc"),
+    ],
+)
+def test_what_cannot_be_done_is_one_clear_error(
+    client: TestClient, path: str, fields: str, what: str
+) -> None:
+    headers = {**OWN_PAGE, "HX-Request": "true"}
+    answer = client.post(path, content=fields, headers=headers)
+    assert 'class="error"' in answer.text
+    assert what in answer.text
+    assert "Traceback" not in answer.text
 
 
 @pytest.mark.parametrize("key", ["", "{", "[]", "{}", "3"])
