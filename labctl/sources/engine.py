@@ -68,7 +68,8 @@ Arrival = tuple[str, ArrivalVerdict, str]
 """An expression for the catalogue's names of types, the verdict, and the form of the values."""
 Unrecorded = Callable[[Source, Collection[TableRef], "ConnectorFile"], Mapping[TableRef, str]]
 Instances = frozenset[str]
-"""The capture instances of one table: the name of each, and when it was made."""
+"""What records one table. An instance that is dropped and recreated is another one."""
+ReadInstances = Callable[[Source, Collection[TableRef], str], Mapping[TableRef, Instances]]
 Misread = Callable[[Source, Mapping[TableRef, Mapping[str, str]]], Mapping[TableRef, str]]
 
 
@@ -125,9 +126,9 @@ class Engine:
     """Limits of a table if it were in the publication of that name."""
     unrecorded: Unrecorded = lambda *_: {}
     """Reasons why not all changes of captured tables reach the file's connector, by table."""
-    instances: Callable[[Source, Collection[TableRef]], Mapping[TableRef, Instances]] | None = None
-    """Capture instances of tables; None if the log has all tables. A table without one is left
-    out."""
+    instances: ReadInstances | None = None
+    """What records each table for the publication of that name; None if the log has all tables. A
+    table that nothing records is left out."""
     misread: Misread | None = None
     """Columns whose bytes a connector decodes by a wrong character set, by table. The mapping has
     the character sets that it knows, by table and column. None: the log has decoded text."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from labctl.errors import ExitCode
+from labctl.lab.connectors.source_files import source_file
 from labctl.lab.snapshots.snapshot_files import copy_folder
 from labctl.sources import ENGINES, connect_server
 from tests.integration.own_project import OwnProject, own_project, own_source
@@ -58,6 +59,27 @@ def test_a_table_whose_capture_was_off_for_a_while_is_named_until_it_is_equal(
         f"EXEC sys.sp_cdc_disable_table {source}, @capture_instance = '{kept.db_schema}_kept'",
         f"INSERT INTO {rows} VALUES (4, 'd')",
     )
+    project.verified(kept.name)
+    project.run("status")
+
+
+def test_a_table_that_was_out_of_its_publication_for_a_while_is_named(project: OwnProject) -> None:
+    kept = project.table("postgres", "kept")
+    rows = f"{kept.db_schema}.kept"
+    project.execute("postgres", f"INSERT INTO {rows} VALUES (1, 'a')")
+    project.verified(kept.name)
+    publication = source_file(project.lab, "of-postgres").publication
+    project.execute(
+        "postgres",
+        f'ALTER PUBLICATION "{publication}" DROP TABLE {rows}',
+        f"INSERT INTO {rows} VALUES (2, 'lost')",
+        f'ALTER PUBLICATION "{publication}" ADD TABLE {rows}',
+        f"INSERT INTO {rows} VALUES (3, 'c')",
+    )
+    said = project.run("status", code=ExitCode.NOT_READY)
+    assert f"labctl connectors backfill {kept.name}" in " ".join(said.split())
+    assert project.verified(kept.name, code=ExitCode.DIFFERENT)[kept.name]["missing"] == 1
+    project.run("connectors", "backfill", kept.name)
     project.verified(kept.name)
     project.run("status")
 

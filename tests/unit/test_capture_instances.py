@@ -82,8 +82,8 @@ def test_an_instance_of_the_same_name_is_another_one() -> None:
         qualified=str,
     )
     refs = [TableRef("dbo", "orders"), TableRef("dbo", "uncaptured")]
-    first = sqlserver_instances(cast(Source, source), refs)
+    first = sqlserver_instances(cast(Source, source), refs, "")
     found["dbo.orders"] = [("dbo_orders", datetime(2026, 1, 3))]
-    second = sqlserver_instances(cast(Source, source), refs)
+    second = sqlserver_instances(cast(Source, source), refs, "")
     assert list(first) == list(second) == refs[:1]
     assert not first[refs[0]] & second[refs[0]]

@@ -13,7 +13,12 @@ from labctl.engines.postgres.postgres_client_files import client_variables
 from labctl.engines.postgres.postgres_connector import CONNECTOR_TRAITS
 from labctl.engines.postgres.postgres_limits import postgres_limits, postgres_reload_refused
 from labctl.engines.postgres.postgres_login import login_settings
-from labctl.engines.postgres.postgres_publication import OPTIONS, OPTIONS_OF_18, postgres_unrecorded
+from labctl.engines.postgres.postgres_publication import (
+    OPTIONS,
+    OPTIONS_OF_18,
+    postgres_instances,
+    postgres_unrecorded,
+)
 from labctl.engines.postgres.postgres_replica_identity import identity_statement
 from labctl.engines.postgres.postgres_row_security import policies_statement
 from labctl.engines.postgres.postgres_slots import DEFAULT_SLOT, SLOTS
@@ -184,6 +189,7 @@ ENGINE = Engine(
     ),
     limits=postgres_limits,
     unrecorded=postgres_unrecorded,
+    instances=postgres_instances,
     reload_refused=postgres_reload_refused,
     beside_sources="postgres",
     database_variable="PGDATABASE",

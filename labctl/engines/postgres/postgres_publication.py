@@ -21,6 +21,7 @@ __all__ = [
     "OPTIONS_OF_18",
     "Publication",
     "Shown",
+    "postgres_instances",
     "postgres_unrecorded",
     "read_publication",
     "readded",
@@ -54,6 +55,11 @@ SELECT to_jsonb(r) ->> 'prqual' IS NOT NULL,
         ORDER BY attnum)
 FROM pg_publication_rel r JOIN pg_publication p ON p.oid = prpubid
 WHERE pubname = %s AND prrelid = to_regclass(%s)
+"""
+_MEMBERS = """
+SELECT nspname, relname, r.oid FROM pg_publication_rel r
+JOIN pg_publication p ON p.oid = prpubid JOIN pg_class c ON c.oid = prrelid
+JOIN pg_namespace n ON n.oid = relnamespace WHERE pubname = %s
 """
 _UNCHANGEABLE = """
 SELECT EXISTS (SELECT FROM pg_class c JOIN pg_attribute ON attrelid = c.oid
@@ -140,6 +146,18 @@ def readded(database: Source, name: str, ref: TableRef) -> str:
     """Return the statements that make a publication show all of a table."""
     alter, table = f"ALTER PUBLICATION {database.quote(name)}", database.qualified(ref)
     return f"{alter} DROP TABLE {table}; {alter} ADD TABLE {table}"
+
+
+def postgres_instances(
+    database: Source, refs: Collection[TableRef], publication: str
+) -> Mapping[TableRef, frozenset[str]]:
+    """Return the row by which each table is in the publication: added again, it has another row.
+
+    A table that is there by its schema, or because all tables are, has none.
+    """
+    rows = database.execute(_MEMBERS, (publication,))
+    found = {TableRef(schema, name): row for schema, name, row in rows}
+    return {ref: frozenset({f"{publication}, row {found[ref]}"}) for ref in refs if ref in found}
 
 
 def postgres_unrecorded(

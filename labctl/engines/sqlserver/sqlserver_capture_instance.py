@@ -31,7 +31,7 @@ def capture_instance(ref: TableRef) -> str | None:
 
 
 def sqlserver_instances(
-    database: Source, refs: Collection[TableRef]
+    database: Source, refs: Collection[TableRef], _publication: str
 ) -> Mapping[TableRef, frozenset[str]]:
     """Return the capture instances of tables: a name comes again, but not at the same time."""
     # A database without change data capture has no `cdc` tables to query.

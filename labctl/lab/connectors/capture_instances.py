@@ -1,8 +1,9 @@
-"""Notes of the capture instances that record each table, by which a gap between two is noticed.
+"""Notes of the instances that record each table, by which a gap between two is noticed.
 
-A database that drops a table's capture instance and makes another one records none of the changes
-between them, and the connector reads on from the new one. The notes are among the lab's data, so
-that a snapshot of the lab has those of its databases.
+An instance is a capture instance of SQL Server, or a table's place in a publication of PostgreSQL.
+A database that drops one and makes another records, or sends, none of the changes between them, and
+the connector reads on from the new one. The notes are among the lab's data, so that a snapshot of
+the lab has those of its databases.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from labctl.errors import LabError
+from labctl.lab.connectors.source_files import source_file
 from labctl.lab.lab import Lab
 from labctl.sources import ENGINES, Instances, Source, TableRef, connect
 from labctl.state.lab_state import write_private
@@ -28,15 +30,17 @@ __all__ = [
 ]
 
 
-def instances_of(database: Source, tables: Iterable[LabTable]) -> Mapping[str, Instances]:
-    """Return the capture instances of a source's tables, by their names in silver.
+def instances_of(
+    database: Source, tables: Iterable[LabTable], publication: str
+) -> Mapping[str, Instances]:
+    """Return the instances that record a source's tables, by the tables' names in silver.
 
-    Tables without one are left out: in most engines, all of them.
+    Tables without one are left out: with MySQL, all of them.
     """
     if (read := ENGINES[database.engine].instances) is None:
         return {}
     tables = list(tables)
-    now = read(database, {_ref(table) for table in tables})
+    now = read(database, {_ref(table) for table in tables}, publication)
     return {table.name: now[_ref(table)] for table in tables if now.get(_ref(table))}
 
 
@@ -52,7 +56,8 @@ def instances_now(lab: Lab, tables: Sequence[LabTable]) -> Mapping[str, Instance
         if ENGINES[lab.config.sources[name].engine].instances is None:
             continue
         with suppress(LabError), connect(lab.endpoints, name) as database:
-            found |= instances_of(database, [table for table in tables if table.source == name])
+            mine = [table for table in tables if table.source == name]
+            found |= instances_of(database, mine, source_file(lab, name).publication)
     return found
 
 
@@ -93,7 +98,7 @@ def lost_instances(
         found[table.name] = (
             f"capture of its source {_ref(table)} was switched off and on again: "
             f"{', '.join(sorted(instances))} is there instead of {', '.join(sorted(noted))}, and "
-            f"changes between them are lost. labctl connectors backfill {table.name} loads its "
+            f"any change between them is lost. labctl connectors backfill {table.name} loads its "
             f"rows again, and labctl connectors snapshot {connector} --start-over also removes "
             f"rows that were deleted meanwhile; this stays until labctl verify {table.name} finds "
             "them equal"

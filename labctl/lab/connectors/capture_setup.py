@@ -49,7 +49,8 @@ def set_up_capture(lab: Lab, files: Iterable[ConnectorFile]) -> dict[str, tuple[
             missing[file.name] = tuple(t.without_source for t, ref in wanted if ref not in there)
             database.capture(found, file.publication)
             captured = [table for table, ref in wanted if ref in there]
-            note_instances(lab, instances_of(database, captured), only_new=True)
+            now = instances_of(database, captured, file.publication)
+            note_instances(lab, now, only_new=True)
             if (signals := own_signals(file.config.get(SIGNALS, ""))) is not None:
                 make_signal_table(database, signals, file.publication)
             for schema in settings.schemas:

@@ -52,7 +52,8 @@ def source_problems(
             with connect(lab.endpoints, source) as database:
                 file = files[lab.config.sources[source].connector]
                 before = [table for table in mine if table.name in captured]
-                lost = lost_instances(lab, before, instances_of(database, before))
+                now = instances_of(database, before, file.publication)
+                lost = lost_instances(lab, before, now)
                 problems = _problems(database, mine, captured, file, lost)
                 dropped = _dropped(lab, database, mine, file)
                 return dropped | _misread(lab, database, mine, file) | problems
