@@ -23,7 +23,7 @@ from proselint.registry.checks import Check, CheckFlags
 from proselint.registry.checks.types import PreferredForms
 from proselint.tools import LintFile
 
-from docsite.first_words import first_words
+from docsite.first_words import first_words, words_before_nouns
 from docsite.links import LINK, prose_of
 
 __all__ = ["findings", "in_code", "in_comments", "in_pages"]
@@ -99,6 +99,8 @@ def findings(name: str, text: str) -> Iterator[str]:
         if not name.startswith(TESTS):
             for line, word in first_words(text):
                 yield f"{name}:{line}: {word!r}: begin a function's docstring with a verb"
+            for line, word in words_before_nouns(text):
+                yield f"{name}:{line}: {word!r}: begin the docstring with a noun"
     elif path.suffix in COMMENTED or path.name in OTHERS:
         yield from _linted(name, in_comments(text), {PROJECT: True})
 

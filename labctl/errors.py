@@ -15,7 +15,7 @@ class ExitCode(IntEnum):
     OK = 0
     """The command did what it was asked."""
     FAILED = 1
-    """What the command tried did not work."""
+    """The command failed."""
     USAGE = 2
     """The command line, `lab.toml` or another input is wrong. Nothing was changed."""
     NOT_READY = 3

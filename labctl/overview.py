@@ -19,7 +19,7 @@ __all__ = ["DOWN", "Tone", "status_data", "status_of", "tone_of"]
 
 
 class Tone(StrEnum):
-    """What a state means to somebody who waits for changes."""
+    """The meaning of a state to somebody who waits for changes."""
 
     GOOD = "good"
     BUSY = "busy"

@@ -37,7 +37,7 @@ class Sink:
 
     @property
     def is_by_value(self) -> bool:
-        """Whether a partition has files in several folders open at a time."""
+        """True if a partition has files in several folders open at a time."""
         return is_by_value(self.file.config)
 
     @property

@@ -41,7 +41,7 @@ class Found(NamedTuple):
     value: bytes | None
     """JSON; None if the lake has no such row."""
     stale: bool
-    """Whether its time to live is over."""
+    """True if its time to live is over."""
 
 
 class Cache:

@@ -17,7 +17,7 @@ class Beginning:
     """The beginning of a topic's bronze files. It is noted before the first file is removed."""
 
     offsets: Mapping[int, int]
-    """By partition, the offset from which on bronze has every record. Of earlier records, it may
+    """The offset, by partition, from which on bronze has every record. Of earlier records, it may
     have some. Of a partition that is not named, no file was removed."""
     since: str
     """Time, ISO 8601 in UTC: everything that was written to bronze since then is there."""

@@ -76,7 +76,7 @@ class Partitioner:
 
     @property
     def is_by_value(self) -> bool:
-        """Whether consecutive records may belong to folders in any order."""
+        """True if consecutive records may belong to folders in any order."""
         return bool(self.fields) or (self.folders is not None and self.extractor == "RecordField")
 
     def for_schema(self, schema: str) -> FolderOf:

@@ -88,7 +88,7 @@ class Options:
     retention_seconds: int | None = None
     """Age at which bronze files, and those put aside in `retired`, are removed; None: never."""
     once: bool = False
-    """Whether to take in what there is, then end."""
+    """True if to take in what there is, then end."""
     rebuild: tuple[str, ...] = ()
     """Tables to write again from bronze before going on."""
     hoodie_conf: Mapping[str, str]

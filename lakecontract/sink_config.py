@@ -127,12 +127,12 @@ class SinkConfig:
     rotate_schedule_interval_ms: int
     """Files are closed after this time, whatever is in them."""
     rotate_on_folder_change: bool
-    """Whether a partition has only one file open at a time; else it has one in each folder."""
+    """True if a partition has only one file open at a time; else it has one in each folder."""
     max_open_files: int | None
     """Most files that a partition has open together; None: no such limit."""
     codec: Codec
     tolerate_errors: bool
-    """Whether a record that is no Avro of its schema is put aside; else it stops its topic."""
+    """True if a record that is no Avro of its schema is put aside; else it stops its topic."""
     position_fields: tuple[str, str, str]
     """Fields added for the record's partition, offset and timestamp."""
 

@@ -1,4 +1,4 @@
-"""What a release takes besides the code: licences of all parts, and a bill of materials.
+"""Parts of a release besides the code: licences of all parts, and a bill of materials.
 
 No part of the wheel.
 """

@@ -49,7 +49,7 @@ class Part(BaseModel):
     licence: str
     """As SPDX writes it."""
     inside: str = ""
-    """What comes along under a licence with conditions of its own; "" where nothing is known to."""
+    """Parts inside it under a licence with conditions of its own; "" if none is known."""
 
 
 class Shipped(Part):
@@ -70,7 +70,7 @@ class Licences(BaseModel):
     packages: Mapping[str, Part]
     """Only those that are not under a permissive licence."""
     shipped: Mapping[str, Shipped]
-    """By name at npm."""
+    """Packages by their names at npm."""
 
 
 class Package(NamedTuple):

@@ -14,7 +14,7 @@ __all__ = ["SERVICE", "Osv", "OsvError", "Vulnerability"]
 
 SERVICE = "https://api.osv.dev"
 MOST_QUERIES = 1000
-"""How many packages OSV takes in one request."""
+"""Number of packages that OSV takes in one request."""
 _TIMEOUT = (10, 60)
 """Seconds to connect, and between two reads."""
 

@@ -30,7 +30,7 @@ Parser: TypeAlias = Callable[[AnyColumn], AnyColumn]
 _NULLS = ("", "\\N")
 _SHOWN = 60
 _MOST_BYTES = 512 * 1024**2
-"""Of one file, unpacked: several times the largest that the data sets have."""
+"""Size of one file, unpacked: several times the largest that the data sets have."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How the data sets of this folder declare their tables.
+"""Declarations of the tables of this folder's data sets.
 
 A generator, the reader of the original files and the tests of the DDL all follow one declaration.
 Types are spelled as the data set spells them; `Column.arrow` is the type a value has in Python
@@ -76,12 +76,12 @@ class Table:
     smaller_file: str | None = None
     """Name of a smaller edition of that file, read where the full one is missing."""
     file_pattern: str | None = None
-    """What else the file may be called, as a shell's pattern: of another year."""
+    """Other names that the file may have, as a shell's pattern: that of another year."""
     database: str | None = None
     """Name of its database, where a schema of that name is in others too."""
     delimiter: str = "|"
     scales: bool = False
-    """Whether `--scale` changes the number of rows."""
+    """True if `--scale` changes the number of rows."""
 
     @property
     def key(self) -> str:

@@ -25,7 +25,7 @@ class MergeView:
     """The state of a table that is read."""
 
     read_optimized: bool = False
-    """Whether only compacted base files are read (`t_ro`)."""
+    """True if only compacted base files are read (`t_ro`)."""
     as_of: str | None = None
     """A time in the past, in SQL's notation and in UTC."""
 

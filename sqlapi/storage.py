@@ -30,7 +30,7 @@ class OwnFolder:
     what: str
     """Description of its contents, for messages."""
     tables: bool = False
-    """Whether its subfolders are databases, which have tables as subfolders."""
+    """True if its subfolders are databases, which have tables as subfolders."""
 
     def holder(self, parts: Sequence[str]) -> str | None:
         """Return how a location, given by its parts, overlaps this folder; None if it does not."""

@@ -122,7 +122,7 @@ SECTIONS: Mapping[str, Mapping[str, _Command]] = MappingProxyType(
         },
     }
 )
-"""What `labctl` can do, in the order of `labctl --help`, under its headings."""
+"""The commands of `labctl`, in the order of `labctl --help`, under its headings."""
 
 COMMANDS: Mapping[str, _Command] = MappingProxyType(
     {name: command for commands in SECTIONS.values() for name, command in commands.items()}

@@ -15,7 +15,7 @@ __all__ = ["addressed"]
 VARIABLES: Mapping[str, str] = MappingProxyType(
     {"--lab": "LABCTL_LAB_NAME", "--profile": "LABCTL_PROFILE"}
 )
-"""By option, the variable that stands for it: what is set there holds for the next command too."""
+"""The variable for each option: a value that is set there holds for the next command, too."""
 _COMMAND = re.compile(r"\blabctl (?P<name>[a-z]+)\b(?P<rest>[^`,;·]*)")
 
 

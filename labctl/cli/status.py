@@ -32,7 +32,7 @@ WRITERS = {"spark": "the Spark application", "connect": "the S3 sink connector"}
 WIDTH = 100
 """Characters of an error that a line has room for."""
 PROBLEM_WIDTH = 500
-"""Of a problem, at whose end stands what to do."""
+"""Characters of a problem that a line has room for: its end says what to do."""
 
 
 @command(root, "status", example="labctl status --output json")

@@ -50,7 +50,7 @@ Prefix = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,29}$")]
 Bucket = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$")]
 
 CATALOG = "AwsDataCatalog"
-"""What Athena calls Glue's catalog."""
+"""Athena's name of Glue's catalog."""
 RESULTS = "athena"
 """Folder of the lake's bucket for the results of Athena."""
 
@@ -73,12 +73,12 @@ class NetworkSettings(Section):
     subnets: dict[str, SubnetId]
     """Private subnets by availability zone (`us-east-1a`)."""
     egress: Literal["nat", "endpoints", "none"]
-    """How private subnets reach AWS's APIs. "endpoints" has the plan make VPC endpoints."""
+    """The way from private subnets to AWS's APIs. "endpoints" has the plan make VPC endpoints."""
     route_tables: tuple[RouteTableId, ...] = ()
     """The subnets' route tables, for S3's gateway endpoint (`egress = "endpoints"` only)."""
     allow: tuple[EgressRule, ...] = (EgressRule(cidr="0.0.0.0/0", ports=(443,)),)
-    """Where Connect's workers and Spark may go, besides databases, brokers and each other; the lake
-    API on port 443 alone."""
+    """Addresses that Connect's workers and Spark may reach, besides databases, brokers and each
+    other; the lake API on port 443 alone."""
     clients: tuple[Cidr, ...] = ()
     """Addresses that may reach databases, brokers and the lake API besides the lab itself: a VPN, a
     bastion."""
@@ -104,11 +104,11 @@ class RdsSettings(Section):
     port: Port
     """The port that it listens on."""
     backup_days: Annotated[int, Field(ge=0, le=35)] = 7
-    """How long automated backups are kept. MySQL's binary log needs at least 1."""
+    """Retention of automated backups. MySQL's binary log needs at least 1."""
     multi_az: bool = False
-    """Whether a standby runs in a second availability zone."""
+    """True if a standby runs in a second availability zone."""
     deletion_protection: bool = True
-    """Whether RDS refuses to delete the instance. `promote destroy --data` wants `false`,
+    """True if RDS refuses to delete the instance. `promote destroy --data` wants `false`,
     applied."""
     host: str | None = None
     """Address of an instance that exists."""
@@ -129,11 +129,11 @@ class MskSettings(Section):
     broker_type: str = "kafka.t3.small"
     """Size of a broker."""
     brokers: Annotated[int, Field(ge=1, le=60)] = 2
-    """How many brokers."""
+    """Number of brokers."""
     storage_gib: Annotated[int, Field(ge=1, le=16384)] = 100
     """Size of each broker's disk."""
     authentication: tuple[Literal["iam", "scram", "none"], ...] = ("iam",)
-    """What the brokers accept."""
+    """Kinds of login that the brokers accept."""
     scram_secret: str | None = None
     """Name of the SCRAM users' secret, with `authentication = ["scram"]`. MSK wants it to begin
     with `AmazonMSK_`."""
@@ -187,14 +187,14 @@ class ConnectSettings(Section):
     mcu: int = 1
     """MSK Connect units of a worker: 1 vCPU and 4 GiB each."""
     workers: Annotated[int, Field(ge=1)] | None = None
-    """How many workers each connector has; or see `autoscaling`."""
+    """Number of workers of each connector; or see `autoscaling`."""
     autoscaling: Autoscaling | None = None
     connectors: Literal["api", "cloudformation"] = "api"
-    """What owns the connectors. Only the API changes one in place."""
+    """The owner of the connectors. Only the API changes one in place."""
     provider: ConfigProvider
     sink: SinkSettings | None = None
     log_days: int = 14
-    """How long logs are kept."""
+    """Retention of logs."""
 
 
 class RegistrySettings(Section):
@@ -217,10 +217,10 @@ class LakeBuckets(Section):
     create: bool = True
     """`false`: the buckets exist, and are left as they are."""
     version_days: Annotated[int, Field(ge=1, le=3650)] = 3
-    """How long the buckets keep what was replaced or deleted. Spark replaces files at every commit,
-    and all of them are paid for."""
+    """Retention of replaced and deleted objects in the buckets. Spark replaces files at every
+    commit, and all of them are paid for."""
     rotation_ms: Annotated[int, Field(ge=1000)] = 60_000
-    """How long a change waits for its bronze file at most."""
+    """The longest time that a change waits for its bronze file."""
 
 
 class EmrSettings(Section):
@@ -233,7 +233,7 @@ class EmrSettings(Section):
     hudi: Literal["lock", "release"] = "lock"
     """Whose Hudi the application uses: the lab's own jar, or the release's."""
     engine: Literal["application", "streamer", "multi-table-streamer"] = "application"
-    """What writes silver: the lab's application, or one of Hudi's streamers."""
+    """The writer of silver: the lab's application, or one of Hudi's streamers."""
     python: str | None = None
     """Serverless: a packed Python 3.11 environment with fastavro, below the project's folder. Make
     it on Amazon Linux 2023 with `venv-pack`."""
@@ -246,7 +246,7 @@ class EmrSettings(Section):
     executor_memory: Annotated[str, Field(pattern=r"^[1-9][0-9]*g$")] = "4g"
     """Memory of each of Spark's executors."""
     executors: Annotated[int, Field(ge=1)] = 1
-    """How many executors."""
+    """Number of executors."""
     sync_minutes: Annotated[int, Field(ge=1)] = 1
     """Pause between two rounds of a streamer."""
 
@@ -276,9 +276,9 @@ class AthenaSettings(Section):
     """The workgroup in which the lake is asked."""
 
     scan_gib: Annotated[int, Field(ge=1, le=1_000_000)] = 10
-    """What one query may read; Athena stops it there."""
+    """Amount that one query may read; Athena stops it there."""
     result_days: Annotated[int, Field(ge=1, le=3650)] = 7
-    """How long results are kept."""
+    """Retention of results."""
 
 
 class ApiHosting(Section):
@@ -297,35 +297,35 @@ class ApiHosting(Section):
     certificate: CertificateArn | None = None
     """ARN of the load balancer's certificate in ACM. It speaks HTTPS, and sends HTTP there."""
     plain_http: bool = False
-    """Whether it may do without a certificate, and speak plain HTTP within the VPC."""
+    """True if it may do without a certificate, and speak plain HTTP within the VPC."""
     hosts: tuple[HostName, ...] = ()
     """Names of your own for the load balancer, such as its certificate's. It answers to no other
     but AWS's."""
     origins: tuple[Origin, ...] = ()
     """Origins of web pages that a browser lets read it, such as `https://app.example.com`."""
     environment: Literal["dev", "prod"] = "prod"
-    """How long answers are kept: 60 or 300 seconds."""
+    """Retention of answers: 60 or 300 seconds."""
     stale_seconds: Annotated[int, Field(ge=0)] = 0
     """For how long after that an answer is still given while it is renewed."""
     cache_node: str = "cache.t4g.micro"
     """Size of a node of ElastiCache, where `[cache]` is switched on, too."""
     cache_nodes: Annotated[int, Field(ge=1, le=6)] = 2
-    """How many nodes. A single one has nothing to fail over to."""
+    """Number of nodes. A single one has nothing to fail over to."""
     log_days: int = 14
-    """How long logs are kept."""
+    """Retention of logs."""
 
 
 class AwsProfile(Section):
     """A lab on managed services."""
 
     runtime: Literal["aws"]
-    """Where services run."""
+    """Runtime of the services."""
     account: AccountId
     """The account's number. `promote apply` refuses credentials of another one."""
     region: Region
     """The region."""
     prefix: Prefix = "lab"
-    """What every name begins with."""
+    """Prefix of every name."""
     tags: dict[str, str] = Field(default_factory=dict)
     """Tags on everything, beside the tag that marks it as labctl's."""
     network: NetworkSettings
@@ -355,7 +355,7 @@ class AwsProfile(Section):
 
     @property
     def results(self) -> str:
-        """Where the workgroup puts results."""
+        """Location of the workgroup's results."""
         return f"s3://{self.lake.bucket}/{RESULTS}/"
 
     def arn(self, service: str, resource: str, *, global_: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""How to reach the services of a lab, whatever runtime they run on.
+"""Addresses and logins of a lab's services, whatever runtime they run on.
 
 Every client in the project (seeding, queries, verification, tests) takes an `Endpoints`;
 none of them knows whether a process, a container or a managed service answers.
@@ -37,12 +37,12 @@ class Endpoint(BaseModel):
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """What points ordinary clients at it, as environment variables; holds no secrets."""
+        """Environment variables that point ordinary clients at it; none holds a secret."""
         return {}
 
     @property
     def secrets(self) -> Mapping[str, str]:
-        """What clients are to know of it besides, each by the variable that names its file."""
+        """Files that clients need besides, by the variable that names each."""
         return {}
 
 
@@ -74,7 +74,7 @@ class Kafka(Endpoint):
 
 class Connect(Endpoint):
     url: str
-    """Of Kafka Connect's REST interface; `msk-connect://REGION` for MSK Connect's API."""
+    """Address of Kafka Connect's REST interface; `msk-connect://REGION` for MSK Connect's API."""
     user: str | None = None
     password: SecretStr | None = None
 
@@ -104,19 +104,19 @@ class ObjectStore(Endpoint):
 
     @property
     def results(self) -> str:
-        """Where a lab's SQL API puts results: bucket and folder."""
+        """Location of the results of a lab's SQL API: bucket and folder."""
         return f"{self.bucket}/athena"
 
 
 class Silver(Endpoint):
     status_url: str | None = None
-    """Where the Spark application answers `GET /status`; None where it is not reachable."""
+    """Address of the Spark application's `GET /status`; None where it is not reachable."""
     token: SecretStr | None = None
-    """What it wants to see before it restarts a table."""
+    """Bearer token of requests that restart a table."""
 
     @property
     def headers(self) -> dict[str, str]:
-        """Of requests that change something."""
+        """Headers of requests that change something."""
         token = self.token.get_secret_value() if self.token else None
         return {"Authorization": f"Bearer {token}"} if token else {}
 
@@ -125,14 +125,14 @@ class Endpoints(Endpoint):
     servers: Mapping[EngineName, Database] = {}
     """Database servers of the lab by engine, with the administrator's login."""
     sources: Mapping[str, SourceDatabase] = {}
-    """By the name that `lab.toml` gives them."""
+    """Databases by their names in `lab.toml`."""
     kafka: Kafka
     connect: Connect
     registry: Registry
     objectstore: ObjectStore
     silver: Silver = Silver()
     others: Mapping[str, Endpoint] = {}
-    """Of services that the pipeline can do without, by their names."""
+    """Endpoints of services that the pipeline can do without, by their names."""
     addresses: Mapping[str, Mapping[str, str]] = {}
     """`host:port` of every endpoint, by service and endpoint; empty for managed services."""
 

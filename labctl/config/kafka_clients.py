@@ -1,4 +1,4 @@
-"""How clients log in to Kafka's brokers, by kind of login: librdkafka's settings, and Java's."""
+"""Settings of clients' logins to Kafka's brokers, by kind of login: librdkafka's, and Java's."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _UNUSED: Mapping[str, str] = MappingProxyType(
         ),
     }
 )
-"""What changes nothing in a client whose login has no use for the key."""
+"""A value that changes nothing in a client whose login does not use the key."""
 LOGIN_KEYS = tuple(_UNUSED)
 """Java's keys, as connector files refer to them: every one has a value whatever the login."""
 

@@ -92,7 +92,7 @@ class Source(Section):
 
     @property
     def makes_tables(self) -> bool:
-        """Whether the project says how its tables are made: then `up` makes and captures them."""
+        """True if the project says how its tables are made: then `up` makes and captures them."""
         return any((self.schema_file, self.migrate, self.rows_file))
 
 
@@ -107,7 +107,7 @@ class SilverSettings(Section):
     """The Spark application."""
 
     source: SilverSource = "kafka"
-    """Where it reads changes: from the topics, or from the bronze files."""
+    """The source of its changes: the topics, or the bronze files."""
     properties: Annotated[tuple[Folder, ...], Field(min_length=1)] = ("spark/properties",)
     """Folders with the tables' properties files, relative to the project's folder."""
 
@@ -129,7 +129,7 @@ class LakeSettings(Section):
     region: str = "us-east-1"
     """The bucket's region."""
     retention: Duration | None = None
-    """How long bronze files, and those put aside in `retired`, are kept: `12h`, `30d`. Without it,
+    """Retention of bronze files, and of those put aside in `retired`: `12h`, `30d`. Without it,
     nothing is removed."""
 
     @property
@@ -144,7 +144,7 @@ class OptionalService(Section):
     """A service that a lab may be without. Its section has the service's name."""
 
     enabled: bool = False
-    """Whether the lab has it."""
+    """True if the lab has it."""
 
 
 class CacheSettings(OptionalService):
@@ -174,14 +174,14 @@ class NativeProfile(Section):
     """Services run as processes of this user."""
 
     runtime: Literal["native"]
-    """Where services run."""
+    """Runtime of the services."""
 
 
 class ComposeProfile(Section):
     """Services run in containers on this machine, by the Compose file in `compose/`."""
 
     runtime: Literal["compose"]
-    """Where services run."""
+    """Runtime of the services."""
     images: Literal["official", "local"] = "official"
     """`local`: the images that `labctl tools images build` makes without an image hub."""
     image: dict[str, str] = Field(default_factory=dict)
@@ -203,11 +203,11 @@ class LabConfig(Section):
     profile: str = "native"
     """Profile that a lab is made with unless `--profile` says otherwise. The lab keeps it."""
     sources: Annotated[dict[Name, Source], Field(min_length=1)]
-    """By name. Several may be of one engine, and several of one database."""
+    """Sources by name. Several may be of one engine, and several of one database."""
     data_sets: tuple[str, ...] = ()
-    """What `labctl seed` fills the sources with. `labctl seed --list` shows what there is."""
+    """Data set with which `labctl seed` fills the sources. `labctl seed --list` shows all."""
     services: dict[str, ServiceSection] = Field(default_factory=dict)
-    """By name: settings of the lab's services, which `labctl.services` knows, and services of the
+    """Services by name: settings of the lab's, which `labctl.services` knows, and services of the
     user's own."""
     connectors: ConnectorSettings = ConnectorSettings()
     silver: SilverSettings = SilverSettings()

@@ -1,4 +1,4 @@
-"""Where a promoted lab answers: written by `labctl promote apply`, overridden in `lab.toml`.
+"""Addresses of a promoted lab: written by `labctl promote apply`, overridden in `lab.toml`.
 
 It holds addresses and the names of secrets, never a secret.
 """
@@ -45,7 +45,7 @@ class PromotedKafka(Section):
     bootstrap_servers: str
     """Their addresses."""
     authentication: Literal["none", "tls", "scram", "iam", "plain"] = "none"
-    """How a client logs in. `plain` is for a lab on this machine."""
+    """Kind of login of clients. `plain` is for a lab on this machine."""
     secret: str | None = None
     """SCRAM and `plain` only: its JSON has `username` and `password`."""
 
@@ -68,7 +68,7 @@ class PromotedEndpoints(Section):
     tunnel, or a lab on this machine."""
 
     servers: dict[EngineName, PromotedDatabase] = Field(default_factory=dict)
-    """Where the database servers answer, by engine."""
+    """Addresses of the database servers, by engine."""
     kafka: PromotedKafka | None = None
     connect_url: str | None = None
     """Address of Kafka Connect's REST interface. Without it: MSK Connect, through AWS's API."""

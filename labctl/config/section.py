@@ -1,4 +1,4 @@
-"""What sections of `lab.toml` share: they are frozen, and have no unknown keys."""
+"""The base of all sections of `lab.toml`: they are frozen, and have no unknown keys."""
 
 from __future__ import annotations
 

@@ -70,10 +70,10 @@ class ServiceSettings(Section):
     heap: Memory | None = None
     """Its JVM's heap, `512m` or `2g`. Without it, the service's own."""
     memory: Memory | None = None
-    """What the kernel lets each of its processes have, natively. Without it, twice what the service
-    takes and what `heap` adds, 448 MiB, and 32 MiB for each core."""
+    """Memory that the kernel allows each of its processes, natively. Without it, twice what the
+    service takes and what `heap` adds, 448 MiB, and 32 MiB for each core."""
     start_seconds: Annotated[int, Field(ge=1, le=86_400)] | None = None
-    """How long it may take from its start until it is usable. Without it 60 s, for Connect and the
+    """Time that it may take from its start until it is usable. Without it 60 s, for Connect and the
     Spark application 120 s; up to five times longer on a machine that has more to run than it has
     cores."""
     quick_start: bool = False
@@ -129,7 +129,7 @@ class OwnService(Section):
     memory: Memory = "1g"
     """Memory that each of its processes may have natively, and the container as a whole."""
     start_seconds: Annotated[int, Field(ge=1, le=86_400)] | None = None
-    """How long it may take from its start until it is usable. Without it 60 s, up to five times
+    """Time that it may take from its start until it is usable. Without it 60 s, up to five times
     longer on a busy machine."""
 
     def problem(self) -> tuple[str, str] | None:

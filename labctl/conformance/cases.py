@@ -112,7 +112,7 @@ class Case:
     history: tuple[Change, ...]
     """Steps that run while changes stream."""
     parted: bool = False
-    """Whether the table has partitions by the column `id`."""
+    """True if the table has partitions by the column `id`."""
     of: str = ""
     """Parts of the original case that a shrunk case keeps; empty for an original case."""
 

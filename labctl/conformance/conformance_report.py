@@ -83,7 +83,7 @@ class ConformanceReport(BaseModel):
     named: tuple[Named, ...]
     matrix: tuple[MatrixCell, ...]
     blames_values: bool = False
-    """Whether the matrix blames the values that silver cannot hold, and no others beside them."""
+    """True if the matrix blames the values that silver cannot hold, and no others beside them."""
 
     @property
     def next_seed(self) -> int:

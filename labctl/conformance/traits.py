@@ -41,9 +41,9 @@ class Traits:
     """Length of the longest name; in bytes if `names_in_bytes`, else in characters."""
     names_in_bytes: bool = False
     wide_characters: bool = True
-    """Whether names may have characters of four bytes."""
+    """True if names may have characters of four bytes."""
     tells_case: bool = False
-    """Whether two columns may have names that differ in case only."""
+    """True if two columns may have names that differ in case only."""
     name_of_columns: int | None = None
     """Length of the longest name of a column, if it is not `longest_name`."""
     generated: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Traits:
     alterations: frozenset[str] = frozenset({"add", "drop", "rename", "retype", "default"})
     """Steps that change columns (`Change.what`)."""
     alters_defaults: bool = True
-    """Whether a column with a DEFAULT can be dropped, and get another type."""
+    """True if a column with a DEFAULT can be dropped, and get another type."""
     recapture: Callable[[TableRef], str] | None = None
     """Function that returns the statement by which changes of columns reach the connector; None
     if they do without one."""
@@ -59,7 +59,7 @@ class Traits:
     """Statements that put a copy of a table in its place: `{schema}`, `{table}`, the names `{new}`
     and `{old}`, and `{columns}`, all quoted."""
     swap_needs_apply: bool = False
-    """Whether the changes of the copy come only after `labctl connectors apply`."""
+    """True if the changes of the copy come only after `labctl connectors apply`."""
     rename: str = ""
     """Statement that gives a table another name: `{schema}`, `{table}`, and the name `{new}`;
     empty if a captured table has one name only."""
@@ -75,9 +75,9 @@ class Traits:
     """Statements for what no generated table has, by what it is: the report names each that the
     server refuses. `{table}` is a new table's name."""
     null_is_said: bool = False
-    """Whether a nullable column is declared as NULL: a timestamp is NOT NULL otherwise."""
+    """True if a nullable column is declared as NULL: a timestamp is NOT NULL otherwise."""
     pads_binary_keys: bool = True
-    """Whether a binary literal is shorter than the key that it is to find."""
+    """True if a binary literal is shorter than the key that it is to find."""
     add_column: str = "ADD COLUMN"
     retype: Callable[[str, str, bool], str] = lambda name, declared, _: (
         f"ALTER COLUMN {name} TYPE {declared} USING {name}::{declared}"

@@ -36,7 +36,7 @@ class ImageStatus:
     state: State
     """"outdated": the image exists, but was made from other inputs than the current ones."""
     service: bool
-    """Whether a Compose service runs the image; otherwise only other images are built from it."""
+    """True if a Compose service runs the image; otherwise only other images are built from it."""
 
 
 def references(store: ArtifactStore) -> dict[str, str]:

@@ -45,7 +45,7 @@ _DECIMALS = {
     "string": "is string: decimal numbers are text in silver, which is neither added nor sorted as "
     "numbers are; precise keeps the type",
 }
-"""What becomes of decimal numbers, by the mode."""
+"""The form of decimal numbers, by the mode."""
 _LISTS = ("table.include.list", "schema.include.list")
 _PLAIN = re.compile(r"[\w$-]+")
 

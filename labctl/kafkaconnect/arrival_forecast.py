@@ -45,7 +45,7 @@ class Finding:
     change: str = ""
     """The setting that changes the verdict."""
     stops_connector: bool = False
-    """Whether the connector fails because of it, which stops all its other tables too."""
+    """True if the connector fails because of it, which stops all its other tables too."""
 
     def sentence(self, ref: TableRef) -> str:
         """Return a refusal as one sentence, with the setting that changes it."""

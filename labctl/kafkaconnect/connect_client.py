@@ -43,7 +43,7 @@ class ConnectClient:
     """
 
     tells_offsets = True
-    """Whether `offsets` is supported."""
+    """True if `offsets` is supported."""
 
     def __init__(
         self, url: str, login: tuple[str, str] | None = None, *, seconds: float = SECONDS

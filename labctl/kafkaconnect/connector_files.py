@@ -100,7 +100,7 @@ class ParsedFile:
     """The connector's name in the file; None if the file has none."""
     config: dict[str, str]
     is_wrapped: bool
-    """Whether it is in Connect's own form, with a `config` object inside."""
+    """True if it is in Connect's own form, with a `config` object inside."""
 
     def place(self, key: str) -> str:
         """Return the file and line of `key`; the file alone if it lacks the key."""

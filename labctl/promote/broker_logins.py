@@ -1,4 +1,4 @@
-"""How clients authenticate to the brokers, and on which port."""
+"""Authentication of clients to the brokers, and its port."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Plan:
     texts: Mapping[str, bytes]
     """All other files by their path in the folder."""
     complete: bool
-    """Whether the plan has its artifacts; only such a plan can be applied."""
+    """True if the plan has its artifacts; only such a plan can be applied."""
 
     @property
     def files(self) -> dict[str, bytes | Path]:

@@ -83,7 +83,7 @@ class ProcessState:
     started_at: float | None
     """Start time in seconds since the epoch."""
     healthy: bool | None = None
-    """Whether a container's health check passes; None if there is none."""
+    """True if a container's health check passes; None if there is none."""
 
     @property
     def running(self) -> bool:
@@ -218,10 +218,10 @@ class FaultInjector(Protocol):
     """
 
     owns_supervisor: ClassVar[bool]
-    """Whether the lab has its own supervisor, so that `kill_supervisor` and `paused_supervisor`
+    """True if the lab has its own supervisor, so that `kill_supervisor` and `paused_supervisor`
     work."""
     cuts_off: ClassVar[bool]
-    """Whether a service can be disconnected from its network, so that `cut_off` works."""
+    """True if a service can be disconnected from its network, so that `cut_off` works."""
 
     def kill(self, name: str) -> None:
         """Kill a service's processes (`kill -9`); the runtime starts the service again."""

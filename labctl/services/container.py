@@ -63,9 +63,9 @@ class Recipe:
     cached: tuple[str, ...] = ()
     """Artefacts below `cache/` in the context, in the form of labctl's own cache."""
     wheels: bool = False
-    """Whether the context has the Python packages of requirements.lock below `wheels/`."""
+    """True if the context has the Python packages of requirements.lock below `wheels/`."""
     project: bool = False
-    """Whether the context is the project itself."""
+    """True if the context is the project itself."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Image:
     build: Mapping[str, object] | None = None
     """Compose's `build`; None for a service that does not build its image."""
     is_built_here: bool = False
-    """Whether it is never pulled, whoever builds it: someone else may own its name on a hub."""
+    """True if it is never pulled, whoever builds it: someone else may own its name on a hub."""
 
 
 SILVER_IMAGE = Image(
@@ -173,7 +173,7 @@ class ComposeService:
     data: str = ""
     """Folder of its volume, which has the service's name; empty: it has none."""
     reads_secrets: bool = True
-    """Whether its secret files are mounted at `SECRETS`."""
+    """True if its secret files are mounted at `SECRETS`."""
     mounts: tuple[str, ...] = ()
     """Its other mounts."""
     temporary: tuple[str, ...] = ()
@@ -215,9 +215,9 @@ class Container:
     sidecars: tuple[str, ...] = ()
     """Services of the Compose file that are started with it, in addition to its dependencies."""
     x86_only: bool = False
-    """Whether its image is for x86-64 only."""
+    """True if its image is for x86-64 only."""
     reads_references: bool = False
-    """Whether it resolves the references in connector files."""
+    """True if it resolves the references in connector files."""
     secrets: Callable[[Endpoints, Mapping[str, str]], Mapping[str, Files]] | None = None
     """Function that returns the secret files of it and its sidecars, by Compose service.
 

@@ -130,7 +130,7 @@ class NativeService:
     memory_mib: int
     """Its peak memory with default settings, including a first load."""
     refuses_root: bool = False
-    """Whether its program refuses to run as root."""
+    """True if its program refuses to run as root."""
     prepare: Callable[[Context], None] = lambda _: None
     """Function that writes configuration and initialises the data folder. It runs before every
     start and is idempotent."""
@@ -171,7 +171,7 @@ class Service:
     passwords: tuple[str, ...] = ()
     """Roles whose passwords it needs; each password is generated with the lab."""
     own_database: bool = False
-    """Whether it keeps its state in a database of the lab's PostgreSQL. The database has its name,
+    """True if it keeps its state in a database of the lab's PostgreSQL. The database has its name,
     and so have the role that owns it and the password of that role."""
     heap: str | None = None
     """Default heap size of its JVM; None if it has no JVM."""
@@ -183,15 +183,15 @@ class Service:
     depends_on: tuple[str, ...] = ()
     """Services that must be usable before this one can be, if the lab has them."""
     starts_beside: bool = False
-    """Whether it waits for its dependencies in `after` itself, so that it can start with them."""
+    """True if it waits for its dependencies in `after` itself, so that it can start with them."""
     ephemeral: bool = False
-    """Whether none of its data outlives its process, so that snapshots contain none of it."""
+    """True if none of its data outlives its process, so that snapshots contain none of it."""
     suspension: Suspension | None = None
     """Functions to suspend and resume it, for a service that is slow to start; else None."""
     is_own: bool = False
-    """Whether the user's `lab.toml` defines it."""
+    """True if the user's `lab.toml` defines it."""
     checked_by_container: bool = False
-    """Whether `probe` works natively only: in a container its health check decides."""
+    """True if `probe` works natively only: in a container its health check decides."""
     setup: Callable[[Context], None] = lambda _: None
     urls: Callable[[Endpoints, Mapping[str, int]], Mapping[str, str]] = lambda *_: {}
     """Function that returns addresses for people to open or connect to, by label; no secrets."""

@@ -1,4 +1,4 @@
-"""Where the files lie that labctl comes with: the one place that knows.
+"""Location of the files that labctl comes with: the one place that knows it.
 
 In a checkout they are the repository's own; the wheel has a copy of them inside the package
 (`hatch_build.py`). What a project has itself wins.

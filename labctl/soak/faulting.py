@@ -32,7 +32,7 @@ class FaultKind(StrEnum):
 
     @property
     def explanation(self) -> str:
-        """What happens, in the third person."""
+        """The effect, as a verb in the third person."""
         return _EXPLANATIONS[self]
 
     @property

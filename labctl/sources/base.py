@@ -201,7 +201,7 @@ class Source(ABC):
     @property
     @abstractmethod
     def closed(self) -> bool:
-        """Whether the connection was closed, or was found to be lost."""
+        """True if the connection was closed, or was found to be lost."""
 
     @abstractmethod
     def execute(self, sql: str, parameters: Sequence[Parameter] = ()) -> list[Row]:

@@ -33,7 +33,7 @@ class Limits:
     unlogged_rows: str | None = None
     """Way in which rows change without a change record, and what to do; None if none do."""
     needs_reselect: bool = False
-    """Whether large values that an update does not change must be read from the table."""
+    """True if large values that an update does not change must be read from the table."""
 
     def by_reason(self) -> Iterator[tuple[tuple[str, ...], str]]:
         """Yield the columns that a change would not contain, grouped by reason, with the reason."""

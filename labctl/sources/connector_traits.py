@@ -49,13 +49,13 @@ class ConnectorTraits:
     """Keys that the connector honours and documents, although its class does not list them."""
     converters: tuple[ValueConverter, ...] = ()
     sees_truncate: bool = True
-    """Whether a captured table can be truncated."""
+    """True if a captured table can be truncated."""
     names_read_as_bytes: bool = False
-    """Whether it reads each byte of a column's name in the log as a character."""
+    """True if it reads each byte of a column's name in the log as a character."""
     refuses_case_twins: bool = False
     """True if it fails for columns whose names differ in case only, even if one is left out."""
     keeps_history: bool = True
-    """Whether it keeps the history of the schema in a topic."""
+    """True if it keeps the history of the schema in a topic."""
     trust: tuple[str, str] | None = None
     """Property with which its driver trusts the lab's server, and the reason; None if it does."""
     replaced: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)

@@ -58,7 +58,7 @@ class Rds:
     parameters: Callable[[int], Mapping[str, str]] = lambda _: {}
     """Instance parameters that change data capture needs, given the number of connectors."""
     licensed: bool = False
-    """Whether it has licensed editions, as SQL Server does. A new instance then has no
+    """True if it has licensed editions, as SQL Server does. A new instance then has no
     database."""
 
 
@@ -68,7 +68,7 @@ Arrival = tuple[str, ArrivalVerdict, str]
 """An expression for the catalogue's names of types, the verdict, and the form of the values."""
 Unrecorded = Callable[[Source, Collection[TableRef], "ConnectorFile"], Mapping[TableRef, str]]
 Instances = frozenset[str]
-"""What records one table. An instance that is dropped and recreated is another one."""
+"""The instances that record one table. An instance that is dropped and recreated is another one."""
 ReadInstances = Callable[[Source, Collection[TableRef], str], Mapping[TableRef, Instances]]
 Misread = Callable[[Source, Mapping[TableRef, Mapping[str, str]]], Mapping[TableRef, str]]
 
@@ -127,7 +127,7 @@ class Engine:
     unrecorded: Unrecorded = lambda *_: {}
     """Reasons why not all changes of captured tables reach the file's connector, by table."""
     instances: ReadInstances | None = None
-    """What records each table for the publication of that name; None if the log has all tables. A
+    """Instances that record each table for the publication of that name; None if the log has all. A
     table that nothing records is left out."""
     misread: Misread | None = None
     """Columns whose bytes a connector decodes by a wrong character set, by table. The mapping has
@@ -139,11 +139,11 @@ class Engine:
     """A database on every server that belongs to no source; "" selects none at login. None:
     server-wide state is read from a source's own database."""
     schemas_are_databases: bool = False
-    """Whether what other engines call a schema is a database, so that a source names no other."""
+    """True if what other engines call a schema is a database, so that a source names no other."""
     admin_client: str | None = None
     """Command with which a person runs SQL as the administrator."""
     database_in_topic: bool = False
-    """Whether Debezium's names of its tables, and so its topics, begin with the database."""
+    """True if Debezium's names of its tables, and so its topics, begin with the database."""
     default_schema: str | None = None
     """Schema of a table whose name has none; None if there is none."""
     database_variable: str | None = None
@@ -155,6 +155,6 @@ class Engine:
     capture_user: str = CDC_USER
     """Login of its connectors, in a lab on this machine."""
     holds_state: bool = False
-    """Whether other services keep their state in it."""
+    """True if other services keep their state in it."""
     capture_role: str = "cdc"
     """Role whose password among the lab's secrets that login uses."""

@@ -36,7 +36,7 @@ class SqlFiles:
     end: str = ";\n"
     """Text that ends a statement."""
     is_atomic: bool = False
-    """Whether a failing script can be rolled back whole, its DDL included."""
+    """True if a failing script can be rolled back whole, its DDL included."""
     type_text: Callable[[str], str] = lambda kind: kind
     """Function that returns a type of the catalogue as it is written in a file."""
     value_text: Callable[[str], str] = lambda value: value

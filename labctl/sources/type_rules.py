@@ -47,9 +47,9 @@ class TypeRule:
     note: str = ""
     """Note for readers of silver."""
     is_lossy: bool = False
-    """Whether silver stores some values less exactly than the source."""
+    """True if silver stores some values less exactly than the source."""
     is_json: bool = False
-    """Whether values are compared as JSON and not as text."""
+    """True if values are compared as JSON and not as text."""
     element: SourceColumn | None = None
     """An array's element, which says how elements are read from the text; else None."""
     lost: str = ""

@@ -41,7 +41,7 @@ class Settings:
     user: str = "sa"
     host: str = "127.0.0.1"
     in_container: bool = False
-    """Whether addresses other than loopback are allowed, because they are a container's own."""
+    """True if addresses other than loopback are allowed, because they are a container's own."""
     port: int = 1433
     server_name: str = "STANDIN"
     certificate: Path | None = None

@@ -145,7 +145,7 @@ class Hop:
                 ways.create_task(self._pass(client, there, is_clients=is_clients))
                 ways.create_task(self._pass(server, back, is_clients=is_clients))
         except (OSError, asyncio.CancelledError, ExceptionGroup):
-            """One end has gone, or the hop was cut: so the other goes too."""
+            """End the other side: one end has gone, or the hop was cut."""
         finally:
             del self._links[link]
             for writer in writers:

@@ -83,7 +83,7 @@ class Way:
 
     stations: tuple[StationLine, ...]
     has_arrived: bool
-    """Whether every station has what the source has, or a newer state."""
+    """True if every station has what the source has, or a newer state."""
 
 
 def followed(lab: Lab) -> Followed | None:

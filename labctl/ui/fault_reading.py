@@ -16,7 +16,7 @@ __all__ = ["FaultChoices", "SnapshotLine", "choices", "kept_snapshots"]
 
 @dataclass(frozen=True)
 class FaultChoices:
-    """What can be caused in a lab."""
+    """The faults that can be caused in a lab."""
 
     kinds: tuple[tuple[str, str], ...]
     """Each kind and what happens."""

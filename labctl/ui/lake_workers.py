@@ -38,7 +38,7 @@ _IDLE_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class LabAddress:
-    """What finds a lab."""
+    """The names by which a lab is found."""
 
     project: Path
     name: str
@@ -66,7 +66,7 @@ class _Said:
 
 @dataclass(frozen=True)
 class _Answer:
-    """What a question came to: what was found, or the error."""
+    """The answer to a question: the result, or the error."""
 
     found: Any = None
     error: _Said | None = None

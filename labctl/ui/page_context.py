@@ -1,4 +1,4 @@
-"""What every page has: the lab, its command line, and whether it may change something."""
+"""The context of every page: the lab, its command line, and whether the page may change it."""
 
 from __future__ import annotations
 

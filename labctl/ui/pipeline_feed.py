@@ -53,7 +53,7 @@ _RATE_SECONDS = 3.0
 
 @dataclass(frozen=True)
 class _Whole:
-    """What a whole look has found."""
+    """The findings of a whole look."""
 
     lab: Lab
     tables: tuple[LabTable, ...]

@@ -17,7 +17,7 @@ __all__ = ["PipelineView", "QuickLook", "as_now", "ingested_by", "rates"]
 
 @dataclass(frozen=True)
 class QuickLook:
-    """What changes from moment to moment."""
+    """The part of the state that changes from moment to moment."""
 
     at: float
     """Seconds since the epoch."""

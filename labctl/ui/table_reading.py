@@ -52,7 +52,7 @@ class TableLine:
 
 @dataclass(frozen=True)
 class TableHistory:
-    """What the page of a table begins with."""
+    """The head of a table's page."""
 
     line: TableLine
     columns: tuple[str, ...]
@@ -81,7 +81,7 @@ class RowThen:
     """The key's columns; empty for a key whose values are not exact as text."""
     cells: tuple[Cell, ...]
     is_gone: bool
-    """Whether there is no such row now."""
+    """True if there is no such row now."""
 
 
 @dataclass(frozen=True)

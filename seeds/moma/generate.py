@@ -41,7 +41,7 @@ _GAPS = (
     (19, ("nationality", "gender")),
     (13, ("birth_year",)),
 )
-"""Which columns of an artist are null together in the original, and how often."""
+"""Columns of an artist that are null together in the original, and how often."""
 
 
 def row_counts(scale: float = 1.0) -> dict[str, int]:

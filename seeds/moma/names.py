@@ -156,7 +156,7 @@ LATIN_OF: dict[str, str] = {
         "slavic",
     ),
 }
-"""Which Latin names go with a nationality; "english" where it is unknown, "other" elsewhere."""
+"""Latin names of a nationality; "english" where it is unknown, "other" elsewhere."""
 
 NATIVE_OF: dict[str, str] = {
     **dict.fromkeys(
@@ -176,7 +176,7 @@ NATIVE_OF: dict[str, str] = {
     **dict.fromkeys(_words("Greek Cypriot"), "greek"),
     "Indian": "devanagari",
 }
-"""Which names in another script some artists of a nationality have."""
+"""Names in another script that some artists of a nationality have."""
 
 NICKNAMES = _words("Pip Notch Bo Tilly Señor Zaza Mop Dée Kit Œil")
 

@@ -74,10 +74,10 @@ class Classification:
 
     name: str
     weight: int
-    """How often it is met, of some 5,000."""
+    """Frequency, of some 5,000."""
     department: str
     medium: str
-    """Which of `MEDIA`."""
+    """One of `MEDIA`."""
     shape: str = "flat"
     """`flat`, `solid` or `moving`: has a depth, or a duration instead of a size."""
 

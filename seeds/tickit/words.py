@@ -268,4 +268,4 @@ PROGRAMME: dict[int, tuple[str, ...]] = {
         for ensemble in _ENSEMBLES.split("|")
     ),
 }
-"""What is performed, by catid."""
+"""Performances, by catid."""

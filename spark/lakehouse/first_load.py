@@ -28,12 +28,12 @@ class FirstLoad:
 
     @property
     def has_begun(self) -> bool:
-        """Whether the topic was read once."""
+        """True if the topic was read once."""
         return self._begun is not None
 
     @property
     def is_empty(self) -> bool:
-        """Whether the topic was read, and had no record the last time."""
+        """True if the topic was read, and had no record the last time."""
         return bool(self._looks) and self._looks[-1][1] == 0
 
     def is_arriving(self, records: int, now: float) -> bool:

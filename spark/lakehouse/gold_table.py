@@ -41,7 +41,7 @@ class Refresh:
     rows: int
     """Number of rows written, for groups that are there now and groups that are gone."""
     whole: bool
-    """Whether all of the table was computed."""
+    """True if all of the table was computed."""
 
 
 class GoldTable:

@@ -71,7 +71,7 @@ class TableState:
     commits_since_cleaning: int = 0
     """Commits since the last cleaning that found something to remove."""
     is_service_unfinished: bool = False
-    """Whether a compaction or a cleaning was started, or just planned, and is not completed."""
+    """True if a compaction or a cleaning was started, or just planned, and is not completed."""
     topic_id: str = ""
     """Kafka's id of the topic that `next_offsets` belong to; empty if no commit says."""
     topic_partitions: int = 0
@@ -113,7 +113,7 @@ class HudiTable:
 
     @property
     def is_ahead_of_clock(self) -> bool:
-        """Whether its latest instant is in the future: nothing can be committed until then."""
+        """True if its latest instant is in the future: nothing can be committed until then."""
         return self._clock.behind > 0
 
     def exists(self) -> bool:

@@ -23,13 +23,13 @@ class KeyGenerator:
         self._config = config
         self._given = config.hoodie.get(KEY_GENERATOR, "")
         self.can_be_distinct = _is_there(jvm, distinct_generator(self._given))
-        """Whether Spark has the classes that keep all keys apart."""
+        """True if Spark has the classes that keep all keys apart."""
         self._noted = noted
         self.keys = RecordKeys(config.key_fields, self._are_distinct())
 
     @property
     def is_known(self) -> bool:
-        """Whether the table's class is known, because it has been read or written."""
+        """True if the table's class is known, because it has been read or written."""
         return self._noted is not None
 
     def described_by(self, config: TableConfig) -> KeyGenerator:

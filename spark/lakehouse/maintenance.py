@@ -34,9 +34,9 @@ class _Backlog:
     uncompacted_records: int = 0
     untidied: int = 0
     rewrite: bool = False
-    """Whether base files must be written again, even if no compaction is due."""
+    """True if base files must be written again, even if no compaction is due."""
     unfinished: bool = False
-    """Whether a service was started, or just planned, and has not ended."""
+    """True if a service was started, or just planned, and has not ended."""
     failures: int = 0
     """Number of failed tries in a row."""
     error: str | None = None

@@ -150,7 +150,7 @@ class WriterSchema:
 
     @property
     def is_truncate(self) -> bool:
-        """Whether its records are not rows, but each is a TRUNCATE of the table."""
+        """True if its records are not rows, but each is a TRUNCATE of the table."""
         return any(field.name == TRUNCATED for field in self.fields)
 
     @classmethod

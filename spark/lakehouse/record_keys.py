@@ -60,7 +60,7 @@ class RecordKeys:
 
     columns: tuple[str, ...]
     are_distinct: bool = True
-    """Whether the table's class keeps all of them apart. A table begun with Hudi's own class
+    """True if the table's class keeps all of them apart. A table begun with Hudi's own class
     continues with it: with the other class, a row of it could be written a second time."""
 
     def problem(self, columns: StructType, value: Callable[[str], str]) -> str:

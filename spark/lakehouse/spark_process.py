@@ -101,7 +101,7 @@ class _Driver:
         self._application: Application | None = first
         """The current application; None while none runs or one is being created."""
         self._at_rest = False
-        """Whether the process is suspended and uses none of the data."""
+        """True if the process is suspended and uses none of the data."""
 
     def run(self) -> bool:
         """Run applications until stopped or done. Return whether no table has failed.

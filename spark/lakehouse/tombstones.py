@@ -23,7 +23,7 @@ class Change:
     offset: int
     key: bytes
     is_delete: bool
-    """Whether its `__deleted` is 'true'."""
+    """True if its `__deleted` is 'true'."""
 
 
 def lost_deletes(nulls: Iterable[Undecodable], changes: Iterable[Change]) -> list[Undecodable]:

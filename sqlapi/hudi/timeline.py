@@ -69,7 +69,7 @@ class Instant(Commit):
 
     @property
     def replaces(self) -> bool:
-        """Whether this action takes the place of file groups that were there before."""
+        """True if this action takes the place of file groups that were there before."""
         return self.action in _REPLACING
 
 
@@ -102,7 +102,7 @@ class Timeline:
 
     @property
     def description(self) -> Description:
-        """What the table's properties say of it."""
+        """The table's description, from its properties."""
         return _described(self.properties)
 
     @property

@@ -37,6 +37,6 @@ class BoundedProtocol(H11Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether no request is in progress: none has fully arrived, or its response is sent."""
+        """True if no request is in progress: none has fully arrived, or its response is sent."""
         cycle: Any = self.cycle
         return cycle is None or bool(cycle.response_complete)

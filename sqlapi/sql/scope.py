@@ -55,7 +55,7 @@ class Column:
     type: Type
     used: Callable[[], None] = lambda: None
     hidden: bool = False
-    """Whether `*` leaves it out."""
+    """True if `*` leaves it out."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Scope:
     hidden: set[tuple[str | None, str]] = field(default_factory=set)
     outer: Scope | None = None
     is_correlated: bool = False
-    """Whether a name was found in an enclosing SELECT."""
+    """True if a name was found in an enclosing SELECT."""
     variables: dict[str, Code] = field(default_factory=dict)
     """Parameters of lambdas, by name."""
 

@@ -57,7 +57,7 @@ class Type:
     fields: tuple[str | None, ...] = ()
     zone: str | None = None
     loose: bool = field(default=False, compare=False)
-    """Whether Trino may give these strings a length that is not known here."""
+    """True if Trino may give these strings a length that is not known here."""
     parts: int = field(default=1, init=False, compare=False, repr=False)
     """Number of types in it, including itself. A short text can make a type with many parts."""
     depth: int = field(default=1, init=False, compare=False, repr=False)
@@ -144,7 +144,7 @@ class Type:
 
     @property
     def is_time(self) -> bool:
-        """Whether it is a date or a timestamp."""
+        """True if it is a date or a timestamp."""
         return self.name in ("date", "timestamp", "timestamp with time zone")
 
 

@@ -88,7 +88,7 @@ class Called:
     error: Exception | None = None
     """Error that the worker may handle: SqlError, SourceError or ApiError."""
     gives_up: bool = False
-    """Whether the service failed with another error, so that the worker drops its job."""
+    """True if the service failed with another error, so that the worker drops its job."""
 
 
 # from a worker to the service

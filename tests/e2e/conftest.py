@@ -70,7 +70,7 @@ enabled = true
 
 Labctl = Callable[..., "subprocess.CompletedProcess[str]"]
 STARTS_LOADED = pytest.StashKey[bool]()
-"""Whether the session's lab starts from the snapshot that an earlier session kept."""
+"""True if the session's lab starts from the snapshot that an earlier session kept."""
 LOADED = pytest.StashKey[str]()
 """The name of that snapshot, for a lab of the session's own."""
 

@@ -87,7 +87,7 @@ class Trial:
         return {target: self.load.numbers(target)[-1] for target in TARGETS}
 
     def arrived(self, target: Target, number: int) -> bool:
-        """Whether silver has the row of that number."""
+        """Return whether silver has the row of that number."""
         query = f'SELECT 1 FROM "{target.silver}" WHERE {target.key} = {number}'
         return bool(self.lake.query(query).num_rows)
 

@@ -57,7 +57,7 @@ CHANGES = ("silver", "connect", "kafka")
 
 
 def is_sound(lab: Lab) -> bool:
-    """Whether every service answers and every source connector runs."""
+    """Return whether every service answers and every source connector runs."""
     client = connect_client(lab.endpoints.connect)
     try:
         return read_status(lab).ready and all(
@@ -154,7 +154,7 @@ def test_the_application_is_killed_in_the_middle_of_a_rebuild(
     table = lab.table("listing")
 
     def begun() -> bool:
-        """Whether a commit that replaces all rows is under way."""
+        """Return whether a commit that replaces all rows is under way."""
         return any(
             instant.action == "replacecommit" and instant.state is not State.COMPLETED
             for instant in lake.instants(table.name)
@@ -176,7 +176,7 @@ def test_the_application_is_killed_in_the_middle_of_a_rebuild(
 
 
 def _is_requested(lab: Lab, name: str) -> bool:
-    """Whether the request to rebuild a table is in the lake."""
+    """Return whether the request to rebuild a table is in the lake."""
     store = lab.endpoints.objectstore
     path = silver_service.options(lab.context(lab.service("silver"))).rebuild_request_path(name)
     key = path.removeprefix(f"s3a://{store.bucket}/")
@@ -221,7 +221,7 @@ def test_a_source_is_killed_in_the_middle_of_a_schema_change(
 
 
 def _waits(lab: Lab, engine: str) -> bool:
-    """Whether a change of a table is under way, and waits."""
+    """Return whether a change of a table is under way, and waits."""
     query = {
         "mysql": "SELECT count(*) FROM information_schema.processlist "
         "WHERE state = 'Waiting for table metadata lock'",

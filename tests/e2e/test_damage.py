@@ -319,7 +319,7 @@ def test_kafka_that_has_lost_its_data(
 
 
 def _is_in_bronze(lab: Lab, topic: str) -> bool:
-    """Whether bronze has every record that the topic has, and no other."""
+    """Return whether bronze has every record that the topic has, and no other."""
     try:
         check_bronze(lab.endpoints, topic)
     except LabError:

@@ -236,7 +236,7 @@ def test_a_changed_sale_is_seen_through_the_cache(
     path = f"/sales/{sale.value}"
 
     def kept() -> bool:
-        """Whether the answer comes from the cache."""
+        """Return whether the answer comes from the cache."""
         hits = api.counted("sales/id", "hit")
         api.json(path)
         return api.counted("sales/id", "hit") > hits
@@ -333,7 +333,7 @@ def test_one_of_two_containers_is_killed_and_only_what_it_was_sending_is_cut_off
                 statuses.append(answer.status_code)
 
     def is_back(deaths: int, answered: int) -> bool:
-        """Whether the killed one runs again, and requests were answered meanwhile."""
+        """Return whether the killed one runs again, and requests were answered meanwhile."""
         counted = len(lab.runtime.inspector.deaths().get("api", ()))
         runs = counted > deaths and lab.runtime.states()["api"].running
         return runs and len(statuses) >= answered + ANSWERS

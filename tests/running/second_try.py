@@ -59,7 +59,7 @@ class _FirstTry:
         self._outputs: dict[str, list[str]] = {}
         self._finished: set[str] = set()
         self._is_whole = True
-        """Whether every file could be imported."""
+        """True if every file could be imported."""
         for name in (_ARGUMENTS, _OUTPUTS):
             (folder / name).unlink(missing_ok=True)
 

@@ -90,7 +90,7 @@ def kill_at_every_change(
 
 
 def _killed(folder: Path, run: Callable[[], object], number: int, *, torn: bool) -> bool:
-    """Whether `run` was killed at that change; False when it has ended before."""
+    """Return whether `run` was killed at that change; False when it has ended before."""
     _install()
     _counting.left, _counting.torn, _counting.is_dead = number, torn, False
     _counting.folder = folder

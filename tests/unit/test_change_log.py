@@ -1,4 +1,4 @@
-"""Whether capture has passed a place in a source's log is read from the right facts."""
+"""True if capture has passed a place in a source's log is read from the right facts."""
 
 from __future__ import annotations
 

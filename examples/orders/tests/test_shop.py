@@ -1,4 +1,4 @@
-"""What the shop's services rely on: every change of theirs arrives in silver, whatever happens.
+"""Tests of what the shop's services rely on: each of their changes arrives in silver.
 
 The fixtures come with labctl; its docs/testing.md explains them.
 """

@@ -33,12 +33,12 @@ _DEFINES = ("CREATE", "DROP", "ALTER")
 
 
 class Session:
-    """What statements are run with: database, format, whether times are shown."""
+    """Settings of statements: database, format, whether times are shown."""
 
     def __init__(self, athena: Athena, *, database: str, format_: Format) -> None:
         self.database = database
         self.left = False
-        """Whether `\\q` was said."""
+        """True if `\\q` was said."""
         self._athena = athena
         self._tables = Tables(athena.connection)
         self.names = Names(self._tables)
@@ -184,7 +184,7 @@ class Session:
 
 class _Command(NamedTuple):
     argument: str
-    """What it takes; nothing."""
+    """Its arguments; nothing."""
     does: str
     run: Callable[[Session, str], None]
 

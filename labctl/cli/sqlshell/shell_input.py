@@ -30,7 +30,7 @@ class Statement:
     line: int
     """Line where it begins, from 1."""
     ended: bool = True
-    """Whether its `;` was there; a command needs none."""
+    """True if its `;` was there; a command needs none."""
 
     @property
     def is_command(self) -> bool:

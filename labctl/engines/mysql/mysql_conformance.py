@@ -1,4 +1,4 @@
-"""How `labctl test conformance` writes and reads MySQL's tables."""
+"""Statements by which `labctl test conformance` writes and reads MySQL's tables."""
 
 from __future__ import annotations
 

@@ -77,9 +77,9 @@ class Publication:
     wrong: tuple[str, ...]
     """Options that withhold changes from its connector, with the values that they must have."""
     has_all_tables: bool
-    """Whether it is FOR ALL TABLES: no table can be added or dropped."""
+    """True if it is FOR ALL TABLES: no table can be added or dropped."""
     is_own: bool
-    """Whether labctl may alter it."""
+    """True if labctl may alter it."""
     owner: str
 
     @property
@@ -120,7 +120,7 @@ class Shown:
     """The part of a table that a publication shows."""
 
     is_filtered: bool = False
-    """Whether it has a row filter."""
+    """True if it has a row filter."""
     left_out: tuple[str, ...] = ()
     """Columns that its column list leaves out."""
 

@@ -1,4 +1,4 @@
-"""How `labctl test conformance` writes and reads SQL Server's tables."""
+"""Statements by which `labctl test conformance` writes and reads SQL Server's tables."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Started:
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether everything ran already, and by the project's files."""
+        """True if everything ran already, and by the project's files."""
         applied = any(connector.change != "unchanged" for connector in self.connectors)
         return not (self.started or self.schemas or self.tables or applied)
 

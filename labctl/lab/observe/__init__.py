@@ -1,1 +1,1 @@
-"""What works in a lab, and what does not."""
+"""The state of a lab: services, pipeline, problems."""

@@ -1,4 +1,4 @@
-"""What the Spark application has removed from bronze after the lake's retention."""
+"""Files that the Spark application has removed from bronze after the lake's retention."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class BronzeRetention:
     bytes: int
     """Their size."""
     since: dict[str, str]
-    """By topic with removed files, a time in ISO 8601: all that was written since then is there."""
+    """A time in ISO 8601 for each topic with removed files: all records since then are there."""
     error: str | None
     """Reason why the last pass has left old files."""
 

@@ -22,7 +22,7 @@ class ServiceStatus:
     state: str
     """ready, starting, restarting, not answering, disk full, failed or stopped."""
     detail: str
-    """What the service says of itself, or the reason why it is not usable."""
+    """The service's own description, or the reason why it is not usable."""
     pid: int | None
     started_at: float | None
     """Seconds since the epoch."""

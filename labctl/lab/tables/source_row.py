@@ -30,7 +30,7 @@ class Written:
     at: float
     """Time just before it ran, in seconds since the epoch."""
     has_changed: bool
-    """Whether the row is another one now. If not, the database may have logged nothing."""
+    """True if the row is another one now. If not, the database may have logged nothing."""
 
 
 def columns_of(source: Source, table: LabTable) -> dict[str, SourceColumn]:

@@ -59,7 +59,7 @@ class TableCheck:
     """Number of rows in silver; None if the table has no commit yet."""
     records_behind: int | None
     missing: tuple[str, ...] = field(default=())
-    """What keeps its rows from silver, from the source on, each with a remedy."""
+    """Problems that keep its rows from silver, from the source on, each with a remedy."""
 
 
 def check_tables(lab: Lab, tables: Sequence[LabTable]) -> list[TableCheck]:

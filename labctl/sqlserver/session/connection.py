@@ -226,7 +226,7 @@ class _Client:
         executor = Executor(session, backend, self.transactions, context.types, context.catalog)
         self.interpreter = Interpreter(executor, context.polling_seconds)
         self.is_spent = False
-        """Whether the connection must end because PostgreSQL's result was not read to its end."""
+        """True if the connection must end because PostgreSQL's result was not read to its end."""
 
     async def run(self) -> None:
         """Answer requests; accept an attention while a request runs."""

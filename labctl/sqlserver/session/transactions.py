@@ -41,7 +41,7 @@ class Transactions:
 
     @property
     def active(self) -> bool:
-        """Whether a PostgreSQL transaction is open."""
+        """True if a PostgreSQL transaction is open."""
         return self._began
 
     def begin(self) -> bool:

@@ -32,10 +32,10 @@ class BronzeFolder:
     topic: str
     path: str
     taken: Mapping[int, int] | None
-    """By partition, the offset before which all tables of the topic have the records; None if the
+    """The offset, by partition, before which all tables of the topic have the records; None if the
     topic has no table."""
     is_in_order: bool
-    """Whether this application writes the files: unless their position is noted, each file's
+    """True if this application writes the files: unless their position is noted, each file's
     records then come before those of the file with the next start offset."""
     margin: int = 0
     """Number of offsets before `taken` at which a table's feed begins if positions are noted."""

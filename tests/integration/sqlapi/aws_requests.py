@@ -175,7 +175,7 @@ class Sent:
     body: bytes
     query: bytes = b""
     offered: bool = True
-    """Whether the endpoint has that operation."""
+    """True if the endpoint has that operation."""
     signed: bool = True
     """False: something that is signed was changed afterwards."""
 

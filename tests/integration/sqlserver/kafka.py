@@ -63,7 +63,7 @@ class Cluster:
     plugins: Path
     folder: Path
     is_short_lived: bool = True
-    """Whether to start faster, by the first tier of the JVM's compiler, rather than become fast."""
+    """True if to start faster, by the first tier of the JVM's compiler, rather than become fast."""
     broker: int = field(default_factory=free_port)
     controller: int = field(default_factory=free_port)
     rest: int = field(default_factory=free_port)

@@ -70,7 +70,7 @@ def test_of_a_table_that_keeps_keys_apart_only_null_is_wrong() -> None:
 
 
 def _finds_the_end(key: str, columns: tuple[str, ...]) -> bool:
-    """Whether KeyGenUtils.extractRecordKeysByFields of Hudi 1.2.0 comes to an end."""
+    """Return whether KeyGenUtils.extractRecordKeysByFields of Hudi 1.2.0 comes to an end."""
     done = 0
     while "," in key and ":" in key and done < len(key):
         first = key.index(":", done)

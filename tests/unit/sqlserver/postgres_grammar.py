@@ -36,7 +36,7 @@ class EscapeError(AssertionError):
 
 
 def check(sql: str, names: Iterable[str]) -> bool:
-    """Whether PostgreSQL parses `sql`; raises `EscapeError` when it is not what it may be.
+    """Return whether PostgreSQL parses `sql`; raises `EscapeError` when it is not what it may be.
 
     `names` are the names that occur in the client's text. A statement that PostgreSQL refuses as a
     whole does nothing, so it is no escape.
