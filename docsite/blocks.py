@@ -1,5 +1,7 @@
 """Parts of pages that are made from code: `python -m docsite.blocks` writes them again.
 
+It also writes the JSON schema of `lab.toml`.
+
 A block stands between two comments, `<!-- made from code: NAME -->` and `<!-- end -->`, on a page
 of `docs/` or in CONTRIBUTING.md. A test compares each with the code.
 """
@@ -13,8 +15,10 @@ from pathlib import Path
 from docsite.container_table import containers_table
 from docsite.docstrings import attributes, functions
 from docsite.keys import aws_keys, keys
+from docsite.lab_schema import lab_schema
 from docsite.suites import suites_table
 from labctl.errors import ExitCode
+from labctl.scaffolding.project import SCHEMA_FILE
 from labctl.testing import plugin
 from release.licences import tables
 
@@ -63,6 +67,7 @@ def with_blocks(text: str) -> str:
 
 
 if __name__ == "__main__":
+    SCHEMA_FILE.write_text(lab_schema(), "utf-8")
     for page in [CONTRIBUTING, *sorted(DOCS.rglob("*.md"))]:
         text = page.read_text("utf-8")
         if (made := with_blocks(text)) != text:

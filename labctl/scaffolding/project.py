@@ -31,6 +31,7 @@ from labctl.tables import CONNECTORS, GOLD, PROPERTIES, lab_tables
 from lakecontract.properties import included_files
 
 __all__ = [
+    "SCHEMA_FILE",
     "NewProject",
     "Written",
     "lab_name",
@@ -44,6 +45,8 @@ _Places = dict[str, list[tuple[str | None, str]]]
 _TOPICS_DIR = "topics"
 """Folder in which labctl's own sink file puts bronze."""
 _NAME_LENGTH = 30
+SCHEMA_FILE = Path(__file__).with_name("lab.schema.json")
+"""JSON schema of `lab.toml`: editors complete and check the file by a copy beside it."""
 _MAKEFILE = """\
 .PHONY: up test down destroy
 
@@ -154,6 +157,7 @@ def new_project(
     files["lab.toml"] = _lab_toml(name, sections, data_sets, list(dict.fromkeys(folders)))
     examples = [s for s in sources if [t.ref.name for t in s.tables] == [EXAMPLE_TABLE]]
     example = examples[0] if examples else None
+    files[SCHEMA_FILE.name] = SCHEMA_FILE.read_text("utf-8")
     files["tests/test_lab.py"] = tests_text(example, called[example.name][0] if example else "")
     files["pytest.ini"] = _PYTEST.format(name=name)
     files["Makefile"] = _MAKEFILE
@@ -283,6 +287,7 @@ def _lab_toml(
     name: str, sections: Iterable[str], data_sets: Sequence[str], folders: Sequence[str]
 ) -> str:
     head = [
+        f"#:schema {SCHEMA_FILE.name}",
         "# The lab. Every key is explained in labctl's docs/configuration.md.",
         f'name = "{name}"',
         *([f"data_sets = {json.dumps(list(data_sets))}"] if data_sets else []),

@@ -14,7 +14,7 @@ _POSITION = {people: position for position, people in enumerate(PEOPLES)}
 _LATIN = np.array(
     [_POSITION[LATIN_OF.get(name, "other")] for name, _ in NATIONALITIES] + [_POSITION["english"]]
 )
-"""Names by nationality; the last for an unknown one (-1)."""
+"""Position in `PEOPLES` by nationality; the last for an unknown one (-1)."""
 _NATIVE = np.array(
     [
         _POSITION[NATIVE_OF[name]] if name in NATIVE_OF else latin

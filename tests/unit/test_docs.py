@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
+from jsonschema_rs import validator_for
 
 from docsite.blocks import CONTRIBUTING, DOCS, with_blocks
 from docsite.images import FOLDER, pictures
+from docsite.lab_schema import lab_schema
 from labctl.cli import COMMANDS
 from labctl.config.lab_config import LabConfig
 from labctl.conformance import document as conformance
 from labctl.conformance.evidence import kept_reports
 from labctl.conformance.types_document import render
 from labctl.runtimes.compose.container_addresses import network_endpoints
+from labctl.scaffolding.project import SCHEMA_FILE
 from labctl.services.lab_services import PASSWORDS, SERVICES
 from labctl.services.reference_files import reference_values
 
@@ -36,6 +41,18 @@ def test_what_is_made_from_code_is_what_the_code_says(page: str | Path) -> None:
     text = (DOCS / page).read_text()
     assert "<!-- made from code: " in text
     assert text == with_blocks(text)
+
+
+def test_the_schema_of_lab_toml_is_what_the_code_says_and_takes_each_lab() -> None:
+    schema = SCHEMA_FILE.read_text("utf-8")
+    assert schema == lab_schema()
+    keys = validator_for(json.loads(schema))
+    root = DOCS.parent
+    labs = (root / "lab.toml", root / "examples/orders/lab.toml", *(root / "labs").glob("*.toml"))
+    for file in labs:
+        assert list(keys.iter_errors(tomllib.loads(file.read_text("utf-8")))) == []
+    wrong = keys.iter_errors({"name": "own", "lake": {"bukket": "b"}})
+    assert any("'bukket' was unexpected" in error.message for error in wrong)
 
 
 def test_the_pictures_are_what_the_figures_and_the_code_say() -> None:
