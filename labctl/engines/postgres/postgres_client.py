@@ -7,6 +7,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import psycopg2
@@ -16,6 +17,7 @@ from psycopg2.extensions import connection as Connection  # noqa: N812
 from labctl.config.endpoints import Database
 from labctl.engines.postgres.postgres_publication import OPTIONS, OPTIONS_OF_18, read_publication
 from labctl.engines.postgres.postgres_replica_identity import identity_statement
+from labctl.engines.postgres.postgres_rights import repeated
 from labctl.errors import ExitCode, LabError
 from labctl.sources.base import Declared, Parameter, Row, Source, SourceTable, TableRef
 from labctl.sources.refusals import LOCK_SECONDS, no_such_table, not_reached, statement_failed
@@ -252,11 +254,15 @@ class PostgresSource(Source):
 
     def let_read(self, user: str, schema: str) -> None:
         role, owned = self.quote(user), self.quote(schema)
-        self.execute(f"GRANT CONNECT ON DATABASE {self.quote(self._endpoint.database)} TO {role}")
-        self.execute(f"GRANT USAGE ON SCHEMA {owned} TO {role}")
-        self.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {owned} TO {role}")
-        self.execute(f"ALTER DEFAULT PRIVILEGES IN SCHEMA {owned} GRANT SELECT ON TABLES TO {role}")
+        for statement in (
+            f"GRANT CONNECT ON DATABASE {self.quote(self._endpoint.database)} TO {role}",
+            f"GRANT USAGE ON SCHEMA {owned} TO {role}",
+            f"GRANT SELECT ON ALL TABLES IN SCHEMA {owned} TO {role}",
+            f"ALTER DEFAULT PRIVILEGES IN SCHEMA {owned} GRANT SELECT ON TABLES TO {role}",
+        ):
+            repeated(partial(self.execute, statement))
 
     def let_signal(self, user: str, ref: TableRef) -> None:
         self.let_read(user, ref.schema)
-        self.execute(f"GRANT INSERT ON {self.qualified(ref)} TO {self.quote(user)}")
+        statement = f"GRANT INSERT ON {self.qualified(ref)} TO {self.quote(user)}"
+        repeated(partial(self.execute, statement))

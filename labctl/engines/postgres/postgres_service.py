@@ -6,11 +6,13 @@ import os
 import pwd
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from labctl.config.endpoints import Database, client_url
 from labctl.config.lab_config import LabConfig
 from labctl.engines.postgres.postgres_login import login_settings
+from labctl.engines.postgres.postgres_rights import repeated
 from labctl.errors import ExitCode, LabError
 from labctl.services.container import (
     ComposeService,
@@ -185,13 +187,11 @@ def _setup(context: Context) -> None:
             ):
                 cursor.execute("SELECT FROM pg_roles WHERE rolname = %s", (role,))
                 verb = "CREATE" if cursor.fetchone() is None else "ALTER"
-                cursor.execute(
-                    sql.SQL(f"{verb} ROLE {{}} LOGIN {rights} PASSWORD %s").format(
-                        sql.Identifier(role)
-                    ),
-                    (password,),
+                change = sql.SQL(f"{verb} ROLE {{}} LOGIN {rights} PASSWORD %s").format(
+                    sql.Identifier(role)
                 )
-            cursor.execute(login_settings(CDC_USER))
+                repeated(partial(cursor.execute, change, (password,)))
+            repeated(partial(cursor.execute, login_settings(CDC_USER)))
             # Import here: it loads Arrow, which every command would otherwise load.
             from labctl.engines.postgres.postgres_client import ensure_database
 
@@ -202,7 +202,7 @@ def _setup(context: Context) -> None:
                 hand_over(_endpoint(context, database), OWNER)
             for name in own:
                 ensure_database(server, name, name)
-            keep_apart(cursor, sources, own)
+            repeated(partial(keep_apart, cursor, sources, own))
     finally:
         connection.close()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -11,6 +13,7 @@ import psycopg2
 import pytest
 from psycopg import errors
 
+from labctl.engines.postgres.postgres_rights import repeated
 from labctl.engines.postgres.postgres_service import keep_apart, own_databases
 from labctl.errors import LabError
 from labctl.services.lab_services import SERVICES
@@ -81,6 +84,21 @@ def test_the_role_cannot_reach_the_labs_other_databases(
         with pytest.raises(psycopg.OperationalError, match="permission denied for database"):
             psycopg.connect(f"host=127.0.0.1 port={postgres.port} user={role} dbname={name}")
     psycopg.connect(f"host=127.0.0.1 port={postgres.port} user=debezium dbname={SOURCE}").close()
+
+
+def test_changes_of_the_same_rights_at_once_are_all_made(postgres: Postgres) -> None:
+    """PostgreSQL refuses one that meets another."""
+    postgres.sql("CREATE DATABASE met")
+
+    def change(_: int) -> None:
+        with contextlib.closing(psycopg2.connect(postgres.dsn())) as connection:
+            connection.autocommit = True
+            for _ in range(100):
+                repeated(partial(keep_apart, connection.cursor(), ["met"], []))
+
+    postgres.sql("DO $$ BEGIN CREATE ROLE debezium; EXCEPTION WHEN OTHERS THEN NULL; END $$")
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(change, range(4)))
 
 
 def test_names_that_look_like_sql_are_captured_like_any(sql: Sql) -> None:
