@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import (
@@ -104,12 +105,13 @@ class Topics:
                 if isinstance(start, datetime)
                 else {start.partition: start.offset}
             )
-            ranges = {}
+            records: list[Record] = []
             for partition, offset in starts.items():
                 low, high = bounds[partition]
-                begin = max(low, offset)
-                ranges[partition] = (begin, min(high, begin + count))
-            records = [self._record(message) for message in messages_of(consumer, topic, ranges)]
+                ranges = {partition: (max(low, offset), high)}
+                # Offsets have gaps, so that the last one is not known beforehand.
+                first = islice(messages_of(consumer, topic, ranges), count)
+                records += [self._record(message) for message in first]
         return sorted(records, key=_when)[:count]
 
     def find(

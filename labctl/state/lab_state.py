@@ -143,10 +143,12 @@ class LabState:
     def data(self, service: str) -> Path:
         return self.folder / "data" / service
 
-    @property
-    def notes(self) -> Path:
-        """Folder of labctl's own notes about the data. A snapshot has them with the data."""
-        return self.data(".notes")
+    def notes(self, profile: str) -> Path:
+        """Return the folder of labctl's own notes about the data of the lab in a profile.
+
+        A snapshot has them with the data. Each profile has data of its own.
+        """
+        return self.data(".notes") / profile
 
     def conf(self, service: str) -> Path:
         return self.folder / "conf" / service

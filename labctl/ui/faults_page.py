@@ -15,7 +15,7 @@ __all__ = ["cause_fault", "fault_form", "faults_page"]
 _SECONDS = 30.0
 _MOST_SECONDS = 120
 """The longest fault that the page causes."""
-_RECOVERY_SECONDS = 180.0
+_RECOVERY_SECONDS = 600.0
 """Seconds that a lab may take to come up again after a fault."""
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from labctl.engines.sqlserver.sqlserver_capture_instance import sqlserver_instances
 from labctl.lab.connectors.capture_instances import (
+    follow_instances,
     forget_instances,
     lost_instances,
     note_instances,
@@ -29,7 +30,9 @@ OLD, NEW, NEWEST = "dbo_orders of 2026-01-01", "orders_2 of 2026-01-02", "dbo_or
 def lab(state_home: object) -> Lab:
     sources = {"shop": SimpleNamespace(connector="shop_connector", engine="sqlserver")}
     config = SimpleNamespace(sources=sources)
-    return cast(Lab, SimpleNamespace(config=config, state=LabState("own"), promoted=None))
+    return cast(
+        Lab, SimpleNamespace(config=config, state=LabState("own"), profile="native", promoted=None)
+    )
 
 
 def problem(lab: Lab, *instances: str) -> str | None:
@@ -66,12 +69,25 @@ def test_a_table_whose_capture_was_off_for_a_while_is_named(
 def test_it_is_named_until_its_rows_are_known_to_be_right(lab: Lab) -> None:
     """An application of the connectors, which makes the instance again, is no proof of that."""
     note_instances(lab, {NAME: frozenset({OLD})})
-    note_instances(lab, {NAME: frozenset({NEW})}, only_new=True)
+    assert follow_instances(lab, {NAME: frozenset({NEW})}) == [NAME]
     assert problem(lab, NEW) is not None
     note_instances(lab, {NAME: frozenset({NEW})})
     assert problem(lab, NEW) is None
     forget_instances(lab, NAME)
     assert problem(lab, NEWEST) is None, "a table that was added again"
+
+
+def test_an_instance_that_connectors_were_applied_beside_is_no_gap(lab: Lab) -> None:
+    note_instances(lab, {NAME: frozenset({OLD})})
+    assert follow_instances(lab, {NAME: frozenset({OLD, NEW})}) == []
+    assert problem(lab, NEW) is None
+
+
+def test_each_profile_has_notes_of_its_own(lab: Lab) -> None:
+    """Its data is elsewhere: databases in containers have other instances."""
+    note_instances(lab, {NAME: frozenset({OLD})})
+    vars(lab)["profile"] = "compose"
+    assert problem(lab, NEW) is None
 
 
 def test_an_instance_of_the_same_name_is_another_one() -> None:

@@ -46,7 +46,8 @@ def test_a_statement_is_of_the_tables_that_it_names(sql: str, found: list[TableR
 @pytest.mark.parametrize(
     "loaded",
     [
-        "INFO  X Incremental snapshot for table 'shop.orders' will end at position [key]",
+        "INFO  X No data returned by the query, incremental snapshotting of table 'shop.orders' "
+        "finished",
         "INFO  X \t Finished exporting 3 records for table 'shop.orders' (1 of 5 tables); total",
     ],
 )
@@ -55,6 +56,15 @@ def test_a_table_that_was_loaded_since_lacks_nothing(loaded: str) -> None:
     assert tables(statement, loaded) == {}
     assert list(tables(statement, dropped("UPDATE items SET v = 1"), loaded)) == [ITEMS]
     assert list(tables(loaded, statement)) == [ORDERS]
+
+
+def test_a_load_that_has_not_ended_or_leaves_deleted_rows_is_none() -> None:
+    begun = "INFO  X Incremental snapshot for table 'shop.orders' will end at position [key]"
+    assert list(tables(dropped("UPDATE orders SET v = 1"), begun)) == [ORDERS]
+    part = "INFO  X incremental snapshotting of table 'shop.orders' finished"
+    whole = "INFO  X Finished exporting 3 records for table 'shop.orders' (1 of 5 tables); total"
+    assert list(tables(dropped("delete FROM orders"), part)) == [ORDERS]
+    assert tables(dropped("DELETE FROM orders"), whole) == {}
 
 
 def test_a_long_statement_is_cut() -> None:

@@ -24,6 +24,7 @@ def lab(state_home: object) -> Lab:
     config = SimpleNamespace(sources={"shop": SimpleNamespace(connector=NAME)})
     endpoints = SimpleNamespace(connect=None)
     fields = {"config": config, "endpoints": endpoints, "state": LabState("own"), "promoted": None}
+    fields["profile"] = "native"
     return cast(Lab, SimpleNamespace(**fields))
 
 

@@ -22,6 +22,7 @@ from labctl.state.lab_state import write_private
 from labctl.tables import LabTable
 
 __all__ = [
+    "follow_instances",
     "forget_instances",
     "instances_now",
     "instances_of",
@@ -61,15 +62,23 @@ def instances_now(lab: Lab, tables: Sequence[LabTable]) -> Mapping[str, Instance
     return found
 
 
-def note_instances(lab: Lab, now: Mapping[str, Instances], *, only_new: bool = False) -> None:
-    """Note that silver has every change up to these instances; `only_new` keeps older notes."""
+def note_instances(lab: Lab, now: Mapping[str, Instances]) -> None:
+    """Note that silver has every change up to these instances."""
     for table, instances in now.items():
-        noted = _noted(lab, table)
-        if noted == instances or (only_new and noted):
-            continue
-        # Without room on the disk, the next command notes them.
-        with suppress(OSError):
-            write_private(_path(lab, table), json.dumps(sorted(instances)))
+        if _noted(lab, table) != instances:
+            # Without room on the disk, the next command notes them.
+            with suppress(OSError):
+                write_private(_path(lab, table), json.dumps(sorted(instances)))
+
+
+def follow_instances(lab: Lab, now: Mapping[str, Instances]) -> list[str]:
+    """Note instances that are beside noted ones, and have followed them without a gap.
+
+    Returns the tables of which none of the noted instances is left.
+    """
+    lost = [table for table, instances in now.items() if _is_lost(_noted(lab, table), instances)]
+    note_instances(lab, {table: now[table] for table in now if table not in lost})
+    return lost
 
 
 def forget_instances(lab: Lab, table: str) -> None:
@@ -82,18 +91,15 @@ def lost_instances(
 ) -> Mapping[str, str]:
     """Return the problem of each table whose changes were not recorded for a while.
 
-    None of the noted instances is there any more. If one still is, the others followed it without a
-    gap, and the note becomes what there is now.
+    None of the noted instances is there any more.
     """
+    mine = {table.name: now[table.name] for table in tables if now.get(table.name)}
+    lost = follow_instances(lab, mine)
     found: dict[str, str] = {}
     for table in tables:
-        instances = now.get(table.name)
-        if not instances:
+        if table.name not in lost:
             continue
-        noted = _noted(lab, table.name)
-        if not noted or noted & instances:
-            note_instances(lab, {table.name: instances})
-            continue
+        instances, noted = mine[table.name], _noted(lab, table.name)
         connector = lab.config.sources[table.source].connector
         found[table.name] = (
             f"capture of its source {_ref(table)} was switched off and on again: "
@@ -104,6 +110,10 @@ def lost_instances(
             "them equal"
         )
     return found
+
+
+def _is_lost(noted: Instances, now: Instances) -> bool:
+    return bool(noted and now and not noted & now)
 
 
 def _ref(table: LabTable) -> TableRef:
@@ -118,4 +128,4 @@ def _noted(lab: Lab, table: str) -> Instances:
 
 
 def _path(lab: Lab, table: str) -> Path:
-    return lab.state.notes / f"{quote(table, safe='')}.instances"
+    return lab.state.notes(lab.profile) / f"{quote(table, safe='')}.instances"

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from labctl.kafkaconnect.connector_files import ConnectorFile
 from labctl.kafkaconnect.keys import SIGNALS
-from labctl.lab.connectors.capture_instances import instances_of, note_instances
+from labctl.lab.connectors.capture_instances import follow_instances, instances_of
 from labctl.lab.connectors.source_refusals import look_at_sources
 from labctl.lab.lab import Lab
 from labctl.sources import CDC_USER, TableRef, connect
@@ -47,10 +47,11 @@ def set_up_capture(lab: Lab, files: Iterable[ConnectorFile]) -> dict[str, tuple[
             # Each table once: several silver tables may have the same source table.
             found = list(dict.fromkeys(ref for _, ref in wanted if ref in there))
             missing[file.name] = tuple(t.without_source for t, ref in wanted if ref not in there)
-            database.capture(found, file.publication)
             captured = [table for table, ref in wanted if ref in there]
-            now = instances_of(database, captured, file.publication)
-            note_instances(lab, now, only_new=True)
+            # Both before and after: an instance that is made now follows none without a gap.
+            follow_instances(lab, instances_of(database, captured, file.publication))
+            database.capture(found, file.publication)
+            follow_instances(lab, instances_of(database, captured, file.publication))
             if (signals := own_signals(file.config.get(SIGNALS, ""))) is not None:
                 make_signal_table(database, signals, file.publication)
             for schema in settings.schemas:

@@ -17,7 +17,7 @@ LINES = 10_000
 _SHOWN = 80
 """Characters of a statement that a problem shows."""
 _LOADED = re.compile(
-    r"Incremental snapshot for table '(?P<part>[^']+)'"
+    r"incremental snapshotting of table '(?P<part>[^']+)' finished"
     r"|Finished exporting \d+ records for table '(?P<whole>[^']+)'"
 )
 
@@ -29,6 +29,7 @@ def dropped_statements(
 ) -> dict[TableRef, str]:
     """Return the last dropped statement of each table in `refs` that was not loaded again since.
 
+    A backfill does not undo a DELETE that was dropped.
     `dropped` is the expression for the log's text about a statement, which is its group `sql`.
     A statement is a table's if it has the table's name, and no other schema before it.
     """
@@ -39,13 +40,17 @@ def dropped_statements(
     for event in sorted(events, key=lambda one: one.start()):
         if event.re is _LOADED:
             loaded = names.get(event["part"] or event["whole"])
-            if loaded is not None:
+            if loaded is not None and (event["whole"] or not _deletes(found.get(loaded, ""))):
                 found.pop(loaded, None)
             continue
         sql = " ".join(event["sql"].split())
         shown = sql if len(sql) <= _SHOWN else f"{sql[: _SHOWN - 1]}…"
         found |= {ref: shown for ref in refs if _names(sql, ref)}
     return found
+
+
+def _deletes(sql: str) -> bool:
+    return sql[:6].upper() == "DELETE"
 
 
 def _names(sql: str, ref: TableRef) -> bool:

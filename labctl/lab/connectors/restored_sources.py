@@ -75,4 +75,4 @@ def _reason(connector: str, source: str) -> str:
 
 
 def _note(lab: Lab, connector: str) -> Path:
-    return lab.state.notes / f"{connector}.restored"
+    return lab.state.notes(lab.profile) / f"{connector}.restored"

@@ -52,8 +52,7 @@ def source_problems(
             with connect(lab.endpoints, source) as database:
                 file = files[lab.config.sources[source].connector]
                 before = [table for table in mine if table.name in captured]
-                now = instances_of(database, before, file.publication)
-                lost = lost_instances(lab, before, now)
+                lost = _lost(lab, database, before, file)
                 problems = _problems(database, mine, captured, file, lost)
                 dropped = _dropped(lab, database, mine, file)
                 return dropped | _misread(lab, database, mine, file) | problems
@@ -62,6 +61,15 @@ def source_problems(
 
     with ThreadPoolExecutor(max_workers=len(sources)) as pool:
         return {name: why for found in pool.map(ask, sources) for name, why in found.items()}
+
+
+def _lost(
+    lab: Lab, database: Source, tables: Sequence[LabTable], file: ConnectorFile
+) -> Mapping[str, str]:
+    """Return the tables that were not recorded for a while. A promoted lab has no notes."""
+    if lab.promoted is not None:
+        return {}
+    return lost_instances(lab, tables, instances_of(database, tables, file.publication))
 
 
 def _dropped(
@@ -90,7 +98,7 @@ def _misread(
 ) -> dict[str, str]:
     """Return the tables with columns that their connector decodes by a wrong character set."""
     misread = ENGINES[database.engine].misread
-    if misread is None:
+    if misread is None or lab.promoted is not None:
         return {}
     refs = {table.name: TableRef(table.db_schema, table.source_name) for table in tables}
     wrong = misread(database, known_charsets(lab, file, refs.values()))
