@@ -231,8 +231,8 @@ def test_a_killed_service_turns_red_and_comes_back(shown: Shown, eventually: Eve
           }).observe(document.body, {subtree: true, childList: true, attributes: true});
         }"""
     )
-    shown.page.get_by_label("what happens").select_option("kill")
-    shown.page.get_by_label("to", exact=True).select_option("registry")
+    shown.page.locator("select[name=kind]").select_option("kill")
+    shown.page.locator("select[name=service]").select_option("registry")
     shown.page.once("dialog", lambda dialog: dialog.accept())
     shown.page.get_by_role("button", name="Cause it").click()
     expect(shown.page.locator("#caused")).to_have_text(

@@ -227,6 +227,7 @@ def test_the_example_is_what_init_writes_but_for_its_own_tables() -> None:
     written = new_project("shop", sources).files
     own = (
         "lab.toml",
+        "lab.schema.json",
         "Makefile",
         "db/",
         "tests/",

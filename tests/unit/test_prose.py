@@ -43,13 +43,15 @@ def test_every_character_keeps_its_place() -> None:
     assert in_code(code) == "       # why\n    'text'\n"
 
 
-def test_a_functions_docstring_begins_with_a_verb() -> None:
+def test_a_functions_docstring_begins_with_a_verb_and_others_with_a_noun() -> None:
     text = (
         'def a():\n    """What it holds."""\n\n\ndef b():\n    """Return what it holds."""\n\n\n'
         'class C:\n    """What holds."""\n\n    @property\n    def d(self):\n'
         '        """The number of rows."""\n\n'
+        '    f: int\n    """How many."""\n\n'
         '    async def e(self):\n        """Whether it runs."""\n'
     )
     found = [line.split(":")[1:3] for line in findings("labctl/module.py", text)]
-    assert found == [["1", " 'What'"], ["16", " 'Whether'"]]
+    verbs, nouns = [["1", " 'What'"], ["19", " 'Whether'"]], [["9", " 'What'"], ["17", " 'How'"]]
+    assert found == [*verbs, *nouns]
     assert list(findings("tests/module.py", text)) == []
