@@ -41,7 +41,7 @@ _PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;]+)", re.MULTILINE)
 
 
 class Part(BaseModel):
-    """One part: what it is, and its licence."""
+    """A part: what it is, and its licence."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -63,7 +63,7 @@ class Vulnerability(_Answer):
 
     @property
     def title(self) -> str:
-        """One line that says what it is."""
+        """A line that says what it is."""
         text = self.summary or self.details
         return text.strip().partition("\n")[0] or "(no summary)"
 

@@ -35,7 +35,7 @@ _WITH_SIZE = re.compile(r"(varchar|char|decimal)\((\d+)(?:,(\d+))?\)")
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its name, its type as the data set declares it, and whether it may be null."""
+    """A column: its name, its type as the data set declares it, and whether it may be null."""
 
     name: str
     declared: str
@@ -61,7 +61,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """One table: where it lives, its columns in order, its key, and its original file."""
+    """A table: where it lives, its columns in order, its key, and its original file."""
 
     name: str
     engine: str

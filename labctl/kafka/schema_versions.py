@@ -24,7 +24,7 @@ _MOST = 500
 
 @dataclass(frozen=True)
 class SchemaVersion:
-    """One version."""
+    """A version of a schema."""
 
     version: int
     global_id: int

@@ -1,4 +1,4 @@
-"""One statement of a script, and the splitting of SQL into statements."""
+"""A statement of a script, and the splitting of SQL into statements."""
 
 from __future__ import annotations
 

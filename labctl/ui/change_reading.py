@@ -41,7 +41,7 @@ class Followed:
 
 @dataclass(frozen=True)
 class Column:
-    """One value of a row."""
+    """A value of a row."""
 
     name: str
     type: str

@@ -18,7 +18,7 @@ __all__ = ["ConnectorDetail", "ConnectorLine", "Setting", "connector", "connecto
 
 @dataclass(frozen=True)
 class ConnectorLine:
-    """One connector."""
+    """A connector."""
 
     name: str
     state: str
@@ -32,7 +32,7 @@ class ConnectorLine:
 
 @dataclass(frozen=True)
 class Setting:
-    """One key of its configuration, in the form that may be shown."""
+    """A key of its configuration, in the form that may be shown."""
 
     key: str
     applied: str | None
@@ -43,7 +43,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class ConnectorDetail:
-    """One connector with its settings and its position in its database's log."""
+    """A connector with its settings and its position in its database's log."""
 
     line: ConnectorLine
     settings: tuple[Setting, ...]

@@ -25,7 +25,7 @@ class FaultChoices:
 
 @dataclass(frozen=True)
 class SnapshotLine:
-    """One snapshot on this machine."""
+    """A snapshot on this machine."""
 
     name: str
     lab: str

@@ -129,7 +129,7 @@ class LakeWorkers:
 
 
 class _Worker:
-    """One process, asked one question at a time."""
+    """A process, asked one question at a time."""
 
     def __init__(self, address: LabAddress) -> None:
         context = multiprocessing.get_context("spawn")

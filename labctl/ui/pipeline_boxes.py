@@ -19,7 +19,7 @@ __all__ = ["Box", "Column", "TableRow", "columns_of", "table_rows"]
 
 @dataclass(frozen=True)
 class Box:
-    """One part of the pipeline."""
+    """A part of the pipeline."""
 
     name: str
     title: str
@@ -41,7 +41,7 @@ class Column:
 
 @dataclass(frozen=True)
 class TableRow:
-    """One table's way: source, topic, silver."""
+    """A table's way: source, topic, silver."""
 
     name: str
     source: str

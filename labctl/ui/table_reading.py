@@ -36,7 +36,7 @@ MOST_ROWS = 100
 
 @dataclass(frozen=True)
 class TableLine:
-    """One table, as its properties and its timeline describe it. Instants are Hudi's, in UTC."""
+    """A table, as its properties and its timeline describe it. Instants are Hudi's, in UTC."""
 
     name: str
     """`database.table`."""
@@ -65,7 +65,7 @@ class TableHistory:
 
 @dataclass(frozen=True)
 class Cell:
-    """One value."""
+    """A value."""
 
     text: str | None
     """None for null."""
@@ -75,7 +75,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class RowThen:
-    """One row at a moment."""
+    """A row at a moment."""
 
     key: Mapping[str, str]
     """The key's columns; empty for a key whose values are not exact as text."""

@@ -36,7 +36,7 @@ MOST_RECORDS = 50
 
 @dataclass(frozen=True)
 class TopicLine:
-    """One topic."""
+    """A topic."""
 
     name: str
     partitions: int
@@ -47,7 +47,7 @@ class TopicLine:
 
 @dataclass(frozen=True)
 class RecordLine:
-    """One record."""
+    """A record."""
 
     place: str
     """`PARTITION:OFFSET`."""
@@ -70,7 +70,7 @@ class TopicPart:
 
 @dataclass(frozen=True)
 class LetterLine:
-    """One record that was put aside: a dead letter."""
+    """A record that was put aside: a dead letter."""
 
     place: str
     """`PARTITION:OFFSET`."""

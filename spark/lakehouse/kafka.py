@@ -46,7 +46,7 @@ class Topics:
     """The topics that a stream reads."""
 
     names: str
-    """One topic's name, or a regular expression for whole names."""
+    """A topic's name, or a regular expression for whole names."""
     is_pattern: bool
 
     def include(self, topic: str) -> bool:

@@ -70,7 +70,7 @@ class Today:
 
     config: dict[str, str]
     edits: dict[str, str]
-    """One sentence per changed key, by the key in the file; it contains no secret value."""
+    """A sentence per changed key, by the key in the file; it contains no secret value."""
     problems: dict[str, str]
     """Reason why a key cannot be converted and what to write, by key."""
 

@@ -71,7 +71,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Station:
-    """One place on the row's way."""
+    """A place on the row's way."""
 
     name: str
     state: State

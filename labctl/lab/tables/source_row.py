@@ -1,4 +1,4 @@
-"""One row at its source: read by its key, and changed as the user's own application would."""
+"""A row at its source: read by its key, and changed as the user's own application would."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One client's connection: the login, then one request and reply at a time."""
+"""A client's connection: the login, then one request and reply at a time."""
 
 from __future__ import annotations
 

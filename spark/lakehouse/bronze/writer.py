@@ -36,7 +36,7 @@ _MAX_BYTES_PER_BATCH = 32 * 1024 * 1024
 
 
 class BronzeWriter(KafkaQuery):
-    """One query over the topics of a sink connector's file. The bucket holds its position."""
+    """A query over the topics of a sink connector's file. The bucket holds its position."""
 
     def __init__(
         self,
