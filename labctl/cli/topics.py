@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import datetime
 from typing import Annotated
 
 import typer
@@ -14,10 +13,8 @@ from labctl.cli.output import print_result
 from labctl.cli.records import CountOption, WhereOption, print_records, wanted_fields
 from labctl.errors import ExitCode, LabError
 from labctl.kafka.schema_versions import SchemaVersion, SchemaVersions
-from labctl.kafka.topic_records import Place, TopicInfo, Topics
+from labctl.kafka.topic_records import TopicInfo, Topics, parse_start
 from labctl.lab.lab import Lab
-from labctl.lake.instants import parse_instant
-from sqlapi.instants import to_datetime
 
 __all__ = ["list_command", "schemas_command", "show_command"]
 
@@ -58,7 +55,7 @@ def show_command(
                 hint="--where searches from the newest record backwards",
                 exit_code=ExitCode.USAGE,
             )
-        print_records(invocation, topics.since(topic, _start(start), count))
+        print_records(invocation, topics.since(topic, parse_start(start), count))
     elif wanted:
         print_records(invocation, topics.find(topic, wanted, limit=count))
     else:
@@ -87,10 +84,6 @@ def _render_versions(versions: list[SchemaVersion]) -> Table:
         cells = (str(one.version), f"{one.created:%Y-%m-%d %H:%M:%S}", str(one.global_id))
         table.add_row(*cells, str(len(one.fields)), "\n".join(one.changes) or "none")
     return table
-
-
-def _start(text: str) -> datetime | Place:
-    return Place.parse(text) or to_datetime(parse_instant(text))
 
 
 def _topics(lab: Lab) -> Topics:

@@ -25,14 +25,16 @@ from labctl.kafka.topic_messages import (
     offset_bounds,
     topic_consumer,
 )
+from labctl.lake.instants import parse_instant
 from labctl.lake.records import Record
 from labctl.lake.schemas import Schemas, UnknownSchemaError
 from lakecontract.wire import KEY_HEADER, VALUE_HEADER, split
+from sqlapi.instants import to_datetime
 
 if TYPE_CHECKING:
     from labctl.config.endpoints import Kafka, Registry
 
-__all__ = ["Place", "TopicInfo", "Topics", "content_of"]
+__all__ = ["Place", "TopicInfo", "Topics", "content_of", "parse_start"]
 
 _SEARCH_WINDOW = 5_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -60,6 +62,14 @@ class Place:
         """Return the place that a text names, or None for another text."""
         found = re.fullmatch(r"(\d{1,9}):(\d{1,18})", text.strip())
         return cls(int(found[1]), int(found[2])) if found else None
+
+
+def parse_start(text: str) -> datetime | Place:
+    """Return the place or the moment that a text names.
+
+    Raises LabError (USAGE) for a text that is neither.
+    """
+    return Place.parse(text) or to_datetime(parse_instant(text))
 
 
 class Topics:

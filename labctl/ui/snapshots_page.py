@@ -30,11 +30,7 @@ async def snapshots_page(request: Request) -> Response:
 
 async def snapshot_list(request: Request) -> Response:
     """Return the list of snapshots, with what can be done with each."""
-    found = await ask_lake(
-        request, fault_reading.kept_snapshots, seconds=_SECONDS, what="the snapshots"
-    )
-    lab_name = request.app.state.lab_name
-    return part(request, "snapshots_part.html.j2", snapshots=found, lab_name=lab_name, done=None)
+    return await _list_part(request)
 
 
 async def change_snapshot(request: Request) -> Response:
@@ -48,13 +44,12 @@ async def change_snapshot(request: Request) -> Response:
         )
     change = request.url.path.rpartition("/")[2]
     await context.labctl("snapshot", change, "--", name, seconds=_CHANGE_SECONDS)
+    return await _list_part(request, done=f"{name} {CHANGES[change]}")
+
+
+async def _list_part(request: Request, *, done: str | None = None) -> Response:
     found = await ask_lake(
         request, fault_reading.kept_snapshots, seconds=_SECONDS, what="the snapshots"
     )
-    return part(
-        request,
-        "snapshots_part.html.j2",
-        snapshots=found,
-        lab_name=request.app.state.lab_name,
-        done=f"{name} {CHANGES[change]}",
-    )
+    lab_name = request.app.state.lab_name
+    return part(request, "snapshots_part.html.j2", snapshots=found, lab_name=lab_name, done=done)

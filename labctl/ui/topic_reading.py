@@ -6,6 +6,7 @@ The functions run in a process of `lake_workers`, as those of `table_reading` do
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -103,16 +104,13 @@ def records(lab: Lab, topic: str, start: str) -> TopicPart:
 
     Raises LabError (USAGE) for a topic that does not exist and a text that is neither.
     """
-    from labctl.kafka.topic_records import Place
-    from labctl.lake.instants import parse_instant
-    from sqlapi.instants import to_datetime
+    from labctl.kafka.topic_records import parse_start
 
     if not start:
         found = _topics(lab).tail(topic, MOST_RECORDS)[::-1]
         return _part(found, f"-n {MOST_RECORDS}")
-    place = Place.parse(start) or to_datetime(parse_instant(start))
-    words = f"--from '{start}'" if " " in start else f"--from {start}"
-    return _part(_topics(lab).since(topic, place, MOST_RECORDS), f"{words} -n {MOST_RECORDS}")
+    found = _topics(lab).since(topic, parse_start(start), MOST_RECORDS)
+    return _part(found, f"--from {shlex.quote(start)} -n {MOST_RECORDS}")
 
 
 def put_aside(lab: Lab, topic: str) -> PutAside | None:
